@@ -148,6 +148,29 @@ def test_no_page_waits_before_the_outage_is_known(
         assert time.monotonic() - began_s < PAGE_LIMIT_S
 
 
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_a_page_loads_itself_again_until_it_shows_its_table(
+    tmp_path: Path, outage: Outage, monkeypatch: pytest.MonkeyPatch, is_changed: bool
+) -> None:
+    """Where a reading takes longer than a page, the page is not left with what it was before."""
+    monkeypatch.setattr(live_watch, "READ_LIMIT_S", 30.0)
+    monkeypatch.setattr(live_watch, "STEP_WAIT_S", 0.2)
+    path = "/tables/logs/operations"
+    with run_portal(tmp_path) as (app, client):
+        if is_changed:
+            assert "refresh" not in client.get(path).headers
+            app.state.portal.live.note_change("logs")
+        outage.begin(hangs=True)
+        answer = client.get(path)
+        assert (200, "1") == (answer.status_code, answer.headers["refresh"])
+        assert is_changed is ("logs is being read" not in answer.text)
+        if not is_changed:
+            assert 503 == client.get(path, headers=JSON).status_code
+        outage.is_well.set()
+        wait_until(lambda: "refresh" not in client.get(path).headers)
+        assert 200 == client.get(path).status_code
+
+
 def test_what_a_user_asks_for_ends_with_a_sentence(tmp_path: Path, outage: Outage) -> None:
     """Rows and the begin of a step end after seconds, and say since when nothing answers."""
     with run_portal(tmp_path) as (app, client):

@@ -279,8 +279,9 @@ class LiveWatch:
     ) -> None:
         """Let the list of the tables, and some of them, be read again for a page that shows them.
 
-        The call waits a moment for that, and never for an engine or a table that is known not to
-        answer. An engine that is not watched is read by the call.
+        The call waits a moment for that, longer for a table that the portal has changed, and never
+        for an engine or a table that is known not to answer. An engine that is not watched is read
+        by the call.
 
         Args:
             names: the tables; those that the engine does not have are left out.
@@ -294,7 +295,8 @@ class LiveWatch:
             if only_unread:
                 known = [one for one in map(self.find, names) if one is not None]
                 names = [one.name for one in known if what not in one.read_s]
-            self._refresh_in_thread(names, what, PAGE_WAIT_S)
+            is_outdated = any(one.is_outdated(what) for one in filter(None, map(self.find, names)))
+            self._refresh_in_thread(names, what, STEP_WAIT_S if is_outdated else PAGE_WAIT_S)
             return
         try:
             with self._engines.open(quick=True):  # once for all readings

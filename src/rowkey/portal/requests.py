@@ -145,12 +145,15 @@ class PortalRequest:
         """Return a sentence in the language of the page; arguments as for `Translator`."""
         return Translator(self.language).translate(key, **arguments)
 
-    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+    def render(
+        self, template: str, status: int = 200, *, reload_s: int | None = None, **values: Any
+    ) -> Response:
         """Return a page.
 
         Args:
             template: the name of its template.
             status: the status of the response.
+            reload_s: seconds after which the page loads itself again; None for never.
             values: the variables of the template.
         """
         page = build_portal_environment(self.language).get_template(template)
@@ -158,6 +161,8 @@ class PortalRequest:
         response = HTMLResponse(
             page.render(request=self, settings=self.portal.settings, **values), status
         )
+        if reload_s is not None:
+            response.headers["Refresh"] = str(reload_s)
         if self.query.get("lang") in LANGUAGES:
             response.set_cookie(
                 LANGUAGE_COOKIE, self.language, max_age=YEAR_S, samesite="strict", httponly=True

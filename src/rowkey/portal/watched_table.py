@@ -93,6 +93,10 @@ class WatchedTable:
     lock: RLock = field(default_factory=RLock)
     reading: RLock = field(default_factory=RLock)
 
+    def is_outdated(self, what: Reading) -> bool:
+        """Return whether the portal has changed the table since something of it was read."""
+        return self.read_s.get(what, -inf) < self.changed_s
+
     @property
     def answered_s(self) -> float:
         """When its regions or its load were read last; minus infinity before."""

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from rowkey.portal.stored_tables import TableOperations
     from rowkey.portal.table_steps import StepResult, TableStep
 
+RELOAD_S = 1
+"""Seconds after which a page loads itself again whose table was not read yet."""
 MAX_COUNT_DIGITS = 6
 """Digits of a number of buckets, or of the index of a part."""
 
@@ -62,12 +64,13 @@ def show_operations(request: PortalRequest) -> Response:
     status = None if known is None else known.status
     buckets = None if known is None else known.buckets
     preview = None
+    is_unread = known is None and problem is None and not is_running
     if known is not None and known.buckets is None and not is_running:
         problem = known.problem
     try:
         if problem is not None:  # a step that runs may keep readers waiting: a switch
             raise problem
-        preview = _preview_buckets(request, name)
+        preview = None if is_unread else _preview_buckets(request, name)
     except RowkeyError as refusal:
         if not is_running:
             if request.wants_json or status is None:
@@ -83,9 +86,14 @@ def show_operations(request: PortalRequest) -> Response:
     }
     if request.wants_json:
         return JSONResponse(documents)
+    state = request.portal.live.find(name)
+    is_outdated = state is not None and problem is None and state.is_outdated(Reading.OPERATIONS)
+    reloads = is_unread or (is_outdated and not request.portal.live.find_outage(name))
     return request.render(
         "operations.html",
         422 if problem else 200,
+        reload_s=RELOAD_S if reloads else None,
+        is_unread=is_unread,
         name=name,
         buckets=buckets,
         preview=preview,
@@ -98,7 +106,7 @@ def show_operations(request: PortalRequest) -> Response:
         lines=last.lines if last is not None and step is not None and not step["running"] else (),
         mistakes=() if last is None else last.mistakes,
         problem="" if problem is None else str(problem),
-        state=request.portal.live.find(name),
+        state=state,
         query=request.query,
         designs=list_valid_designs(request),
         can_operate=request.can_act_as(Role.OPERATOR),
@@ -140,7 +148,8 @@ def _find_operations(
 ) -> tuple[TableOperations | None, RowkeyError | None]:
     """Return the bucket counts and the move of the table, and why they are not known.
 
-    Of a table that the engine does not have, the move may have ended.
+    Of a table that the engine does not have, the move may have ended. Both are None for a page
+    whose table was not read yet.
     """
     name, portal = request.path_values["name"], request.portal
     portal.live.refresh([name], Reading.OPERATIONS)
@@ -148,8 +157,9 @@ def _find_operations(
     if state is not None:
         if state.operations is None and state.operations_problem is None and not is_running:
             portal.engines.require_answers(name)
-            what = "it was not read yet"
-            return None, Unavailable(name, what, remedy="Load the page again.")
+            if request.wants_json:
+                raise Unavailable(name, "it was not read yet", remedy="Ask again in a second.")
+            return None, None
         is_known = state.operations is not None
         return state.operations, None if is_known else state.operations_problem
     url = portal.engines.require_url()
