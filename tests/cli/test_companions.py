@@ -9,6 +9,7 @@ import pytest
 
 import rowkey
 from cli.command import run
+from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.engines import open_engine
 from rowkey.render import (
     EXPLANATIONS_FIELDS,
@@ -98,6 +99,30 @@ def test_repair_compares_companions() -> None:
     assert ("orders_by_time", 1, 0) == (second["table"], second["written"], second["deleted"])
     assert {path for path in list_paths(document) if path != "tables"} <= REPAIR_FIELDS.keys()
     assert 0 == run("repair", "orders.toml", *ON).code
+
+
+def test_repair_counts_cells_of_no_design() -> None:
+    """Cells of other programs are counted table by table; they are no difference."""
+    assert 0 == run("put", "orders.toml", *ON, *ROW).code
+    with rowkey.open("orders", "rocks:data") as table:
+        (row,) = table.scan()
+        for one, names in ((table, [b"x", b"y"]), (table.companions["orders_by_time"], [b"z"])):
+            cells = [Cell("d", name, LATEST, b"1") for name in names]
+            one.store.mutate([RowCells(one.design.key.encode(row), cells)])
+    found = run("repair", "orders.toml", *ON)
+    assert (0, "") == (found.code, found.err)
+    assert (
+        "orders has 2 cells in columns that its design does not declare, in 1 row: 1 in d:x, "
+        "1 in d:y\n"
+    ) in found.out
+    assert "orders_by_time has 1 cell in columns that its design does not declare" in found.out
+    assert found.out.endswith(
+        "  such cells are neither compared nor changed; each table has its own\n"
+    )
+    document = json.loads(run("repair", "orders.toml", *ON, "-f", "json").out)
+    companions = [one["undeclared"]["cells"] for one in document["companions"]]
+    assert (2, [0, 1]) == (document["undeclared"]["cells"], companions)
+    assert {path for path in list_paths(document) if path != "tables"} <= REPAIR_FIELDS.keys()
 
 
 def test_repair_removes_the_entry_of_a_lost_main_table() -> None:

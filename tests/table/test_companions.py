@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import rowkey
 from rowkey import BatchError, CatalogMismatch, Design, DesignRefused, InvalidArgument, ReadError
+from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.engines import open_engine
 from rowkey.errors import RowError, Unavailable
 from rowkey.table import Batch, TableWithCompanions, drop_table, load_file, repair_companions
@@ -509,6 +510,43 @@ def test_repair_fills_a_lost_companion(
     assert [(0, 0), (9, 0)] == [(one.written, one.deleted) for one in results]
     with rowkey.open(design, url) as table_again:
         assert expected == read_all_cells(table_again)
+
+
+@pytest.mark.parametrize("keys", [KEYS, SHARED_ROWS], ids=["own_rows", "shared_rows"])
+def test_repair_leaves_and_counts_cells_of_no_design(tmp_path: Path, keys: dict[str, str]) -> None:
+    """Cells of other programs are no difference: they stay where they are, and are counted."""
+    design, url = write_designs(tmp_path, keys=keys), f"rocks:{tmp_path / 'data'}"
+    rows = [{"user": "a", "at": n, "number": n, "amount": n} for n in range(4)]
+    with rowkey.open(design, url) as table:
+        assert isinstance(table, TableWithCompanions)
+        for row in rows[:3]:
+            table.put(row)
+        by_number = table.companions["orders_by_number"]
+        for one, foreign in ((table, rows[1:]), (by_number, rows[:1])):
+            for row in foreign:
+                put_foreign_cell(one, row)
+        state = by_number.get_state()
+        state.apply_changes([state.writer.build_put({**rows[2], "amount": 9})])
+    for apply in (False, True):
+        first, second = repair_companions(design, url, apply=apply)
+        assert (1, 0, 0) == (first.written, first.deleted, second.written)
+        assert ({"d:x": 3}, 1) == (
+            first.main_undeclared.column_counts, first.main_undeclared.undeclared_row_count
+        )  # fmt: skip
+        assert [{"d:x": 1}, {}] == [one.undeclared.column_counts for one in (first, second)]
+    assert not any(one.has_differences for one in repair_companions(design, url))
+    with rowkey.open(design, url) as table:
+        tables = [table, *table.companions.values()]
+        assert [3, 1, 0] == [
+            sum(bool(row["undeclared"]) for row in one.scan(undeclared=True)) for one in tables
+        ]
+
+
+def put_foreign_cell(table: Table, row: Row) -> None:
+    """Put a cell in a column of no design, as another program does."""
+    prefix = table.design.layout.qualifier_prefix
+    name = (b"" if prefix is None else prefix.encode(row)) + b"x"
+    table.store.mutate([RowCells(table.design.key.encode(row), [Cell("d", name, LATEST, b"1")])])
 
 
 def test_repair_leaves_rows_that_may_still_be_written(

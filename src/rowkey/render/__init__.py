@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         build_mismatch_document,
         build_repair_document,
         build_verify_document,
-        format_companion_repair,
+        format_companion_repairs,
         format_examination,
         format_repair,
         format_saved_table,
@@ -209,7 +209,7 @@ else:
             "damage": (
                 "REPAIR_FIELDS VERIFY_FIELDS format_examination build_mismatch_document "
                 "build_repair_document format_repair format_saved_table build_verify_document "
-                "build_design_repair_document format_companion_repair"
+                "build_design_repair_document format_companion_repairs"
             ),
             "undeclared_cells": (
                 "build_undeclared_document format_scan_notes format_undecodable_rows"
@@ -305,7 +305,7 @@ __all__ = [
     "format_bucket_change",
     "format_buckets",
     "format_check",
-    "format_companion_repair",
+    "format_companion_repairs",
     "format_comparison",
     "format_created_table",
     "format_examination",

@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any
 from rowkey.messages import pluralize
 from rowkey.regions import to_string_binary
 from rowkey.render.documents import FORMAT_VERSION
+from rowkey.render.undeclared_cells import (
+    UNDECLARED_FIELDS,
+    build_undeclared_document,
+    format_undeclared_cells,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,6 +74,11 @@ REPAIR_FIELDS = {
     "companions[].recent": "rows that differ and are left, because their write may go on; or null",
     "companions[].missing": "whether the table of the companion was missing; or null",
     "companions[].repaired": "whether the differences were repaired; or null",
+    "companions[].undeclared": "its undeclared cells, as those of the table; or null",
+    **{f"companions[].{path}": meaning for path, meaning in UNDECLARED_FIELDS.items()},
+    "undeclared": "of a DESIGN with companions: cells in columns that it does not declare, which "
+    "companions do not have; null if no rows were compared",
+    **UNDECLARED_FIELDS,
 }
 
 
@@ -231,6 +241,8 @@ def build_design_repair_document(
     results = {one.companion: one for one in repairs}
     names = dict.fromkeys([*companion_mismatches, *results])
     if names:
+        summaries = [one.main_undeclared for one in results.values()]
+        document["undeclared"] = build_undeclared_document(summaries[0]) if summaries else None
         document["companions"] = [
             {
                 "table": name,
@@ -253,12 +265,32 @@ def _describe_companion(repair: Any) -> dict[str, Any]:
         "repaired": "is_repaired",
     }
     return {
-        name: None if repair is None else getattr(repair, attribute)
-        for name, attribute in names.items()
+        **{
+            name: None if repair is None else getattr(repair, attribute)
+            for name, attribute in names.items()
+        },
+        "undeclared": None if repair is None else build_undeclared_document(repair.undeclared),
     }
 
 
-def format_companion_repair(repair: Any) -> str:
+def format_companion_repairs(main: str, repairs: Sequence[Any]) -> Iterator[str]:
+    """Yield how the rows of each companion differed, and the undeclared cells of all tables.
+
+    Args:
+        main: the name of the main table.
+        repairs: the results of its companions.
+    """
+    yield from map(_format_companion_repair, repairs)
+    found = {one.companion: one.undeclared for one in repairs}
+    if repairs:
+        found = {main: repairs[0].main_undeclared, **found}
+    for table, undeclared in found.items():
+        yield from format_undeclared_cells(table, undeclared, "not compared")
+    if any(one.cell_count for one in found.values()):
+        yield "  such cells are neither compared nor changed; each table has its own"
+
+
+def _format_companion_repair(repair: Any) -> str:
     """Return how the rows of a companion differed, as a line of text."""
     counts = (
         f"{repair.checked:,} checked, {repair.written:,} written, {repair.deleted:,} deleted"

@@ -64,7 +64,8 @@ def command(
     the table, and rows that the table lacks are deleted. On a cluster a row that was changed in the
     last 10 minutes is left as it is, because its write may go on. A companion that is missing, or
     that the design declares since the table was created, is created and filled while clients write;
-    clients that opened the table before must open it again.
+    clients that opened the table before must open it again. Cells in columns that the design does
+    not declare are neither compared nor changed, and are counted.
 
     Exits with 1 if something was damaged, repaired or not, and with 4 if a table remains that
     cannot be opened, read and written.
@@ -233,14 +234,14 @@ def _repair_companions(
     url: str, design: Design, output: str, progress: str, *, yes: bool
 ) -> list[CompanionRepair]:
     """Compare companions with their main table, and repair them if confirmed."""
-    from rowkey.render import format_companion_repair
+    from rowkey.render import format_companion_repairs
     from rowkey.table import repair_companions
 
     def run(*, apply: bool) -> list[CompanionRepair]:
         with show_progress(progress, "comparing", "rows") as reported:
             repairs = repair_companions(design, url, apply=apply, progress=reported)
         if output == "text":
-            print_lines(map(format_companion_repair, repairs))
+            print_lines(format_companion_repairs(design.table, repairs))
         return repairs
 
     if yes:

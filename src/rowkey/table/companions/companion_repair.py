@@ -4,14 +4,15 @@ A companion that is new or was lost is filled first, while clients write.
 
 A put that a crash cut off may have reached companions only, a delete the main table only. So each
 row of the main table is compared with its copies, cell by cell with timestamps, and each row of a
-companion must be in the main table.
+companion must be in the main table. Cells in columns that the design does not declare are of other
+programs, which write each table by itself: they stay as they are, and are counted.
 """
 
 from __future__ import annotations
 
 import time
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import DesignRefused
 from rowkey.open_file_limit import explain_shortage
+from rowkey.rows import UndeclaredCells
 from rowkey.table.client_wait import compute_wait_s
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
@@ -57,6 +59,9 @@ class CompanionRepair:
         recent: rows that differ and were changed so lately that their write may go on.
         is_missing: whether the table was missing, or has never been filled.
         is_repaired: whether the differences were repaired.
+        undeclared: cells of the companion in columns that its design does not declare; they are
+            not compared.
+        main_undeclared: the same of the main table.
     """
 
     companion: str
@@ -66,6 +71,8 @@ class CompanionRepair:
     recent: int = 0
     is_missing: bool = False
     is_repaired: bool = False
+    undeclared: UndeclaredCells = field(default_factory=UndeclaredCells)
+    main_undeclared: UndeclaredCells = field(default_factory=UndeclaredCells)
 
     @property
     def has_differences(self) -> bool:
@@ -194,13 +201,17 @@ def _count_missing_rows(
     ):
         table = place.open_by_name(get_time_ms)
         with closing(table.lease), closing(table.store):
-            count = table.count()
-    return [
+            scan = table.scan(count_undeclared=True)
+            count = scan.count()
+    results = [
         CompanionRepair(name, count, count, is_missing=True)
         if name in missing
         else CompanionRepair(name)
         for name in design.companions
     ]
+    for one in results:
+        one.main_undeclared = scan.undeclared_cells
+    return results
 
 
 class _Comparison:
@@ -237,9 +248,9 @@ class _Comparison:
             for number, (name, one) in enumerate(self.table.companions.items(), 1)
             if one.lease.last_entry.is_filling
         }
-        for rows in self._scan_rows(self.table):
+        for rows in self._scan_rows(self.table, UndeclaredCells()):
             states = self.table.joint_writer.get_state().states
-            cells = states[0].getter.get_cells(rows)
+            cells = _read_cells(states[0], rows)
             for name, number in filling.items():
                 states[number].assign_ids(rows)
                 copies = _build_missing_copies(states[number], rows, cells)
@@ -254,11 +265,14 @@ class _Comparison:
 
     def compare_main_rows(self) -> None:
         """Compare each row of the main table with its copies."""
-        for rows in self._scan_rows(self.table):
+        undeclared = UndeclaredCells()
+        for result in self.results.values():
+            result.main_undeclared = undeclared
+        for rows in self._scan_rows(self.table, undeclared):
             for result in self.results.values():
                 result.checked += len(rows)
             main, *others = (
-                state.getter.get_cells(rows) for state in self.table.joint_writer.get_state().states
+                _read_cells(state, rows) for state in self.table.joint_writer.get_state().states
             )
             for number, values in enumerate(rows):
                 if any(one[number] != main[number] for one in others):
@@ -267,22 +281,26 @@ class _Comparison:
     def compare_companion_rows(self) -> None:
         """Find the rows of each companion that the main table lacks."""
         for name, result in self.results.items():
-            for rows in self._scan_rows(self.table.companions[name]):
+            for rows in self._scan_rows(self.table.companions[name], result.undeclared):
                 result.checked += len(rows)
-                found = self.table.get_state().getter.get_cells(rows)
+                found = _read_cells(self.table.get_state(), rows)
                 for values, cells in zip(rows, found, strict=True):
                     if not cells:
                         self._compare_row(values, only=name)
 
-    def _scan_rows(self, table: Table) -> Iterator[list[dict[str, Any]]]:
-        """Yield the identities of all rows of a table, some at a time."""
+    def _scan_rows(
+        self, table: Table, undeclared: UndeclaredCells
+    ) -> Iterator[list[dict[str, Any]]]:
+        """Yield the identities of all rows of a table, some at a time, and count other cells."""
         names = self.table.writer.identity_fields
-        rows = ({name: row[name] for name in names} for row in table.scan())
+        scan = table.scan(count_undeclared=True)
+        rows = ({name: row[name] for name in names} for row in scan)
         while some := list(islice(rows, COMPARED_ROWS)):
             yield some
             self.row_count += len(some)
             if self.progress is not None:
                 self.progress(self.row_count, 0)
+        undeclared.merge(scan.undeclared_cells)
 
     def _compare_row(self, values: Mapping[str, Any], only: str = "") -> None:
         """Compare one row of all tables; if they differ, repair it and count it.
@@ -318,6 +336,21 @@ class _Comparison:
                 copies.write_repair()
 
 
+def _read_cells(
+    state: GenerationState, rows: Sequence[Mapping[str, Any]], *, raw: bool = False
+) -> list[list[Cell]]:
+    """Return the cells of rows as `RowGetter.get_cells` does, without undeclared ones."""
+    columns = {(slot.family, slot.qualifier) for slot in state.active_design.layout.slots}
+    return [
+        [
+            cell
+            for cell in cells
+            if (cell.family, cell.qualifier) in columns or cell.cell_type in COLUMN_DELETES
+        ]
+        for cells in state.getter.get_cells(rows, raw=raw)
+    ]
+
+
 class _RowCopies:
     """The cells of one row in a table and in each of its companions.
 
@@ -329,7 +362,7 @@ class _RowCopies:
     def __init__(self, states: Sequence[GenerationState], values: Mapping[str, Any]) -> None:
         self.states, self.values = states, values
         self.main, *self.companions = (
-            {(cell.family, cell.qualifier): cell for cell in state.getter.get_cells([values])[0]}
+            {(cell.family, cell.qualifier): cell for cell in _read_cells(state, [values])[0]}
             for state in states
         )
 
@@ -351,7 +384,7 @@ class _RowCopies:
         for state, copies in zip(self.states[1:], self.companions, strict=True):
             if copies == self.main:
                 continue
-            for cell in state.getter.get_cells([self.values], raw=True)[0]:
+            for cell in _read_cells(state, [self.values], raw=True)[0]:
                 mine = self.main.get((cell.family, cell.qualifier))
                 if mine is None or cell.timestamp >= mine.timestamp:
                     last = max(last, cell.timestamp)
@@ -363,7 +396,7 @@ class _RowCopies:
         A cell of a companion that hides that of the main table cannot be taken back. Then both get
         the value again, with the next timestamp: below that of any change since.
         """
-        raw = [state.getter.get_cells([self.values], raw=True)[0] for state in self.states[1:]]
+        raw = [_read_cells(state, [self.values], raw=True)[0] for state in self.states[1:]]
         cells: list[list[Cell]] = [[] for _ in self.states]
         for column in {*self.main, *(column for one in self.companions for column in one)}:
             mine = self.main.get(column)
@@ -414,7 +447,7 @@ def _build_missing_copies(
         cells: the cells of each in the main table, without the prefixes of their qualifiers.
     """
     copies = []
-    for values, mine, others in zip(rows, cells, state.getter.get_cells(rows), strict=True):
+    for values, mine, others in zip(rows, cells, _read_cells(state, rows), strict=True):
         timestamps = {(cell.family, cell.qualifier): cell.timestamp for cell in others}
         missing = [
             cell
