@@ -80,7 +80,7 @@ def estimate_resources(simulation: Simulation) -> Resources:
     Cost: at most 16,384 events are encoded and compressed, in about a second.
     """
     design = simulation.design
-    rate, reads = design.writes.peak_rate, _sum_read_operations(simulation)
+    rate, reads = _find_peak_rate(simulation), _sum_read_operations(simulation)
     sizes, problem = _measure_sizes(simulation)
     rows = _estimate_kept_events(simulation, sizes)
     disk = _estimate_disk(design, sizes, rows)
@@ -107,6 +107,14 @@ def estimate_resources(simulation: Simulation) -> Resources:
 
 _NO_RATE = Message("resources.no_rate", "the rate of the writes is unknown; declare [writes] rate")
 _NO_PRICE = "declare price_per_server_hour or price_per_gib_month under [cluster]"
+
+
+def _find_peak_rate(simulation: Simulation) -> float | None:
+    """Return the events a second in the strongest declared burst or the sample's busiest minute."""
+    writes, peak = simulation.design.writes, simulation.write_peak
+    if writes.rate is None or writes.peak_rate is None or peak is None:
+        return writes.peak_rate
+    return max(writes.peak_rate, writes.rate * peak.factor)
 
 
 def _sum_read_operations(simulation: Simulation) -> float:
@@ -231,7 +239,7 @@ def _estimate_load_servers(
             share=f"{FAIR_UTILIZATION:.0%}",
         )
         return ResourceFigure(None, reason=reason)
-    skew = max(simulation.verdict.skew, 1.0)
+    skew = _compute_server_skew(simulation)
     by_skew = min(ceil((writes * skew + reads * read_skew) / bearable), regions)
     by_region = ceil(reads / (bearable - region_writes)) if region_writes < bearable else 1
     if by_region > by_skew:
@@ -241,6 +249,16 @@ def _estimate_load_servers(
     total = f"({writes:,.0f} writes × skew {skew:.2f} + {reads:,.0f} operations of reads{uneven})"
     at_most = f", at most {pluralize(regions, 'region')}" if by_skew == regions else ""
     return ResourceFigure(by_skew, f"{total} / {limit}, rounded up{at_most}")
+
+
+def _compute_server_skew(simulation: Simulation) -> float:
+    """Return the busiest server's load over a fair share of the peak rate."""
+    skew, writes, peak = simulation.verdict.skew, simulation.design.writes, simulation.write_peak
+    rate, peak_rate = writes.rate, _find_peak_rate(simulation)
+    if peak is not None and rate and peak_rate:
+        busiest = max((writes.peak_rate or rate) * skew, rate * peak.server_factor)
+        skew = busiest / peak_rate
+    return max(skew, 1.0)
 
 
 def _measure_reads(
@@ -273,7 +291,8 @@ def _measure_reads(
 def _compute_region_share(simulation: Simulation, grown_regions: int) -> float:
     """Return the share of the writes that the busiest region takes, without what chance adds.
 
-    It is from the same windows as the verdict: what no further server can take off.
+    It is from the same windows as the verdict, or from the sample's busiest minute, whichever is
+    more: what no further server can take off.
 
     Args:
         simulation: the replay.
@@ -286,7 +305,12 @@ def _compute_region_share(simulation: Simulation, grown_regions: int) -> float:
         measured = simulation.region_shares.mean * regions
         events = simulation.operation_count / max(simulation.window_count, 1)
         even = float(compute_even_skew(events, regions))
-    return _spread_excess(measured, even, regions, grown_regions)
+    share, peak = _spread_excess(measured, even, regions, grown_regions), simulation.write_peak
+    if peak is None:
+        return share
+    return max(
+        share, _spread_excess(peak.region_skew, peak.even_region_skew, regions, grown_regions)
+    )
 
 
 def _spread_excess(skew: float, even_skew: float, regions: int, grown_regions: int) -> float:

@@ -150,7 +150,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
             capacity=_describe_capacity(simulation),
         )
         return Assessment("writes", "", grade, message, remedy, code)
-    utilization = _estimate_busiest_writes(simulation)
+    mean, utilization = _estimate_mean_writes(simulation), _estimate_busiest_writes(simulation)
     grade, level = _grade_utilization(utilization), _describe_level(simulation)
     remedy = code = ""
     if verdict.level != "even" and utilization > HARMLESS_UTILIZATION:
@@ -166,9 +166,22 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         level=level,
         share=_describe_share(simulation),
         rate=_format_rate(rate),
-        utilization=_format_share(utilization),
+        utilization=_format_share(mean),
         capacity=_describe_capacity(simulation),
     )
+    peak = simulation.write_peak
+    if peak is not None and utilization > WARM_RATIO * mean:
+        message = Message(
+            "verdict.write_peak",
+            "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
+            "rate, and one server takes {share} of them: {utilization} of it",
+            mean=message,
+            seconds=peak.width_s,
+            start=peak.start_text,
+            factor=f"{peak.factor:.1f}",
+            share=f"{peak.server_share:.0%}",
+            utilization=_format_share(utilization),
+        )
     return Assessment("writes", "", grade, message, remedy, code, utilization)
 
 
@@ -536,7 +549,19 @@ def _sum_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:
 
 
 def _estimate_busiest_writes(simulation: Simulation) -> float:
-    """Return the share of its capacity that the writes of a window take of the busiest server."""
+    """Return the share of its capacity that writes take of the busiest server at their peak."""
+    mean, peak = _estimate_mean_writes(simulation), simulation.write_peak
+    if peak is None:
+        return mean
+    rate, servers = simulation.design.writes.rate or 0.0, simulation.design.cluster.servers
+    return max(mean, rate * peak.server_factor / servers / _compute_write_capacity(simulation))
+
+
+def _estimate_mean_writes(simulation: Simulation) -> float:
+    """Return the share of its capacity that the writes of a window take of the busiest server.
+
+    At the mean rate of a recording, or in the strongest declared burst.
+    """
     if simulation.is_thin:
         return 0.0
     verdict, servers = simulation.verdict, simulation.design.cluster.servers

@@ -51,11 +51,14 @@ class Placements:
         )
         self.balanced_slice = slice(3, None)
 
-    def compute_fullest_loads(self, counts: RegionCounts) -> np.ndarray[Any, Any]:
+    def compute_fullest_loads(
+        self, counts: RegionCounts, placement_count: int | None = None
+    ) -> np.ndarray[Any, Any]:
         """Return the load of the busiest server in each window, for each placement.
 
         Args:
             counts: operations by window and region.
+            placement_count: how many placements, the first ones; None for all.
 
         Returns:
             A row for each placement, a column for each window.
@@ -69,7 +72,10 @@ class Placements:
             counts.counts.astype(float),
         )
         loads = []
-        for table, servers in zip(self.assignments, self.server_counts.tolist(), strict=True):
+        chosen = slice(placement_count)
+        for table, servers in zip(
+            self.assignments[chosen], self.server_counts[chosen].tolist(), strict=True
+        ):
             places = table.take(counts.regions)
             places += rows * servers
             # Sums of weights are floating-point numbers, exact up to 2^53 operations.

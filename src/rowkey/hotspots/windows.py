@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots.region_counts import RegionCounts
@@ -24,8 +24,34 @@ MIN_COVERED_SHARE = 0.5
 """Share of all events that must lie in such windows before a figure is given."""
 EQUAL_COUNT_WINDOWS = 50
 """Number of windows of equal numbers of events, for samples too small for time windows."""
+MIN_PEAK_EVENTS = 200
+"""Events of a window that may be the peak of a recording: its rate is then right to 7 %."""
 MAX_OPEN_ENTRIES = 1 << 22
 """Counts kept of windows that may still grow; older windows are closed first."""
+
+
+@dataclass(frozen=True, slots=True)
+class BusiestWindows:
+    """The largest loads of any window of one width that holds `MIN_PEAK_EVENTS` or more.
+
+    Args:
+        events: events of the window with the most of them.
+        server_events: most events of one server in one window.
+        start_ms: when that window begins, in milliseconds since 1970.
+        server_share: the server's share of the events of that window.
+        region_share: the busiest region's share of them.
+    """
+
+    events: int = 0
+    server_events: int = 0
+    start_ms: int = 0
+    server_share: float = 0.0
+    region_share: float = 0.0
+
+    def merge(self, other: BusiestWindows) -> BusiestWindows:
+        """Return the largest loads of these windows and others."""
+        first, second = sorted((self, other), key=lambda one: (-one.server_events, one.start_ms))
+        return replace(first, events=max(first.events, second.events))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +76,7 @@ class Skew:
         peak: the hottest window's start in milliseconds since 1970, and its skew over servers.
         provisioning: load of the fullest server in the worst window over a fair share in the
             busiest one.
+        busiest: the largest loads of all windows, those with few events for each server included.
         reason: why there are no figures, or an empty string.
     """
 
@@ -68,6 +95,7 @@ class Skew:
     double_servers: float | None = None
     peak: tuple[int, float] | None = None
     provisioning: float | None = None
+    busiest: BusiestWindows = BusiestWindows()
     reason: str = ""
 
 
@@ -205,11 +233,13 @@ class _SkewSums:
         self.fullest_server_sums = np.zeros(len(placements.assignments), np.int64)
         self.peak = (0, 0.0)
         self.largest_load = 0
+        self.busiest = BusiestWindows()
 
     def add(self, width_ms: int, counts: RegionCounts) -> None:
         """Add windows of `width_ms` milliseconds, numbered from 1970."""
         import numpy as np
 
+        self._note_busiest(width_ms, counts)
         is_full = counts.window_totals >= self.min_events
         if not is_full.any():
             return
@@ -224,6 +254,26 @@ class _SkewSums:
         self._note_peak(int(counts.windows[worst]) * width_ms, float(skews[worst]))
         self.largest_load = max(self.largest_load, int(loads[0].max()))
 
+    def _note_busiest(self, width_ms: int, counts: RegionCounts) -> None:
+        """Remember the largest loads."""
+        import numpy as np
+
+        is_busy = counts.window_totals >= MIN_PEAK_EVENTS
+        if not is_busy.any():
+            return
+        counts = counts if is_busy.all() else counts.select_windows(is_busy)
+        events = counts.window_totals
+        loads = self.placements.compute_fullest_loads(counts, placement_count=1)[0]
+        at = int(loads.argmax())
+        found = BusiestWindows(
+            int(events.max()),
+            int(loads[at]),
+            int(counts.windows[at]) * width_ms,
+            float(loads[at] / events[at]),
+            float(np.maximum.reduceat(counts.counts, counts.starts)[at] / events[at]),
+        )
+        self.busiest = self.busiest.merge(found)
+
     def _note_peak(self, start_ms: int, skew: float) -> None:
         """Remember a window if its skew is the largest so far."""
         if skew > self.peak[1] or (skew == self.peak[1] and start_ms < self.peak[0]):
@@ -237,6 +287,7 @@ class _SkewSums:
         if other.windows_by_events:
             self._note_peak(*other.peak)
         self.largest_load = max(self.largest_load, other.largest_load)
+        self.busiest = self.busiest.merge(other.busiest)
 
     def compute_skew(self, width_s: int, operation_count: int) -> Skew:
         """Return the skew of one window width, or the reason why it cannot be measured."""
@@ -248,7 +299,7 @@ class _SkewSums:
         covered = event_count / operation_count if operation_count else 0.0
         if not window_count or covered < MIN_COVERED_SHARE:
             reason = self._format_reason(width_s, covered)
-            return Skew(width_s, window_count, covered, reason=reason)
+            return Skew(width_s, window_count, covered, busiest=self.busiest, reason=reason)
         servers, regions = self.placements.servers, self.placements.regions
         per_event = 1 / event_count
         skews = self.fullest_server_sums * self.placements.server_counts * per_event
@@ -272,6 +323,7 @@ class _SkewSums:
             double_servers=float(skews[2]),
             peak=self.peak,
             provisioning=self.largest_load * servers / int(events[-1]),
+            busiest=self.busiest,
         )
 
     def _format_reason(self, width_s: int, covered_share: float) -> str:

@@ -24,10 +24,11 @@ from rowkey.simulate.read_causes import ProposalTrials, build_read_load_result
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
-from rowkey.simulate.row_scale import RowScale, measure_time_density
+from rowkey.simulate.row_scale import RowScale, TimeDensity, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import expect_next_step, judge_skew
+from rowkey.simulate.write_peak import WritePeak, find_write_peak
 from rowkey.workload import count_key_values, count_write_operations, estimate_table_rows
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ _READ_FREE_RESULTS = (
     "server_shares",
     "region_shares",
     "verdict",
+    "time_density",
+    "write_peak",
     "sampled_rows",
     "sampled_keys",
     "key_bytes",
@@ -168,6 +171,28 @@ class Simulation:
         )
         return expect_next_step(verdict, servers) if is_first_step else verdict
 
+    @cached_property
+    def time_density(self) -> TimeDensity | None:
+        """Return how densely events lie in time; None if they do not arrive by the clock."""
+        return measure_time_density(
+            self.design,
+            self.sampled_rows,
+            self.operation_count,
+            is_generated=self.source.summary is None,
+        )
+
+    @cached_property
+    def write_peak(self) -> WritePeak | None:
+        """Return the busiest minute of the busiest server in a recording.
+
+        None for generated events, whose peaks are declared, and if no minute differs from others.
+        """
+        if self.source.origin != "sample" or self.is_thin or self.time_density is None:
+            return None
+        return find_write_peak(
+            self.skews, self.time_density, self.operation_count, self.replay.placements
+        )
+
     @property
     def overwrite_count(self) -> int:
         """Return how many events wrote a row that an earlier one had written."""
@@ -276,10 +301,7 @@ class Simulation:
             measurements: what was measured of the same rows before, which more is added to.
         """
         design, sampled_rows = self.design, self.sampled_rows
-        replayed = self.replay.row_counter.distinct_count
-        density = measure_time_density(
-            design, sampled_rows, self.operation_count, is_generated=self.source.summary is None
-        )
+        replayed, density = self.replay.row_counter.distinct_count, self.time_density
         rows = estimate_table_rows(
             design.layout, design.families, design.writes, self.source.row_counts
         )

@@ -1,0 +1,104 @@
+"""The busiest minute of a recording decides what its declared rate asks of a server."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from rowkey.advise import estimate_resources, judge_design
+from rowkey.design import Design
+from rowkey.simulate import Simulation, run
+
+START_MS = 1_700_000_400_000 // 3_600_000 * 3_600_000
+BY_HOST, BY_ID = "[bucket(host, 16)][host][ts][id]", "[bucket(id, 16)][id][host][ts]"
+
+
+def simulate_events(times_ms: np.ndarray, hosts: np.ndarray, key: str, rate: str) -> Simulation:
+    """Return the simulation of events in the order of their times, on eight servers."""
+    order = np.argsort(times_ms, kind="stable")
+    design = Design(
+        "t",
+        key,
+        fields={"host": {"type": "text", "max_bytes": 12}, "ts": "timestamp_ms", "id": "u64"},
+        splits="per_bucket",
+        cluster={"servers": 8},
+        writes={"rate": rate},
+    )
+    columns = {
+        "host": np.char.add("h", hosts[order].astype(str)),
+        "ts": START_MS + times_ms[order].astype(np.int64),
+        "id": np.arange(len(order)),
+    }
+    return run(design, pa.table(columns))
+
+
+def generate_burst() -> tuple[np.ndarray, np.ndarray]:
+    """Return an hour of 400 hosts; three minutes have 4.2 times the mean, 80 % of it on host 7."""
+    chance = np.random.default_rng(3)
+    calm, burst = round(60_000 * (1 - 3 * 4.2 / 60)), round(60_000 * 3 * 4.2 / 60)
+    minutes = np.concatenate([np.arange(20), np.arange(23, 60)])
+    times = np.concatenate(
+        [
+            (chance.choice(minutes, calm) + chance.random(calm)) * 60_000,
+            (20 + 3 * chance.random(burst)) * 60_000,
+        ]
+    )
+    hosts = chance.integers(0, 400, len(times))
+    hosts[calm:][chance.random(burst) < 0.8] = 7
+    return times, hosts
+
+
+def test_burst_of_one_host_counts_where_and_when_it_falls() -> None:
+    """At a mean of 20,000/s one server gets 67,000/s and its share of the rest, as counted."""
+    times, hosts = generate_burst()
+    simulation = simulate_events(times, hosts, BY_HOST, "20000/s")
+    first = simulation.write_peak
+    assert first is not None
+    minute = times // 60_000 == (first.start_ms - START_MS) // 60_000
+    counted = first.server_share * np.count_nonzero(minute) / (len(times) / 60) * 8
+    assert pytest.approx(counted, rel=0.05) == first.server_factor
+    assert pytest.approx(4.2, rel=0.1) == first.factor
+    writes = judge_design(simulation, []).decisive
+    assert writes.grade == "poor"
+    assert pytest.approx(6.9, rel=0.1) == writes.utilization
+    servers = estimate_resources(simulation).servers
+    assert servers.value is None
+    assert "the busiest region" in servers.reason
+
+
+def test_even_key_needs_servers_for_the_burst_of_all() -> None:
+    """The cluster is full while the burst lasts, though the mean is a quarter of it."""
+    simulation = simulate_events(*generate_burst(), BY_ID, "20000/s")
+    writes = judge_design(simulation, []).decisive
+    assert pytest.approx(1.05, rel=0.1) == writes.utilization
+    resources = estimate_resources(simulation)
+    assert pytest.approx(84_000, rel=0.1) == resources.operations_per_s.value
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_chance_makes_no_peak(seed: int) -> None:
+    """Events that come at random at a steady rate have no busiest minute, many or few."""
+    chance = np.random.default_rng(seed)
+    count = int(10 ** chance.uniform(3, 4.7))
+    times = chance.random(count) * 10 ** chance.uniform(6, 8)
+    simulation = simulate_events(times, chance.integers(0, 5_000, count), BY_ID, "20000/s")
+    assert simulation.write_peak is None
+
+
+def test_meters_that_all_write_at_the_hour_fill_servers_then() -> None:
+    """4,000 meters in the first minute of each hour are 60 times their mean rate in it."""
+    chance = np.random.default_rng(1)
+    hours, meters = np.repeat(np.arange(24), 4_000), np.tile(np.arange(4_000), 24)
+    times = hours * 3_600_000 + chance.integers(0, 60, len(hours)) * 1_000
+    key = "[bucket(host, 16)][host][ts][id]"
+    peak = simulate_events(times, meters, key, "1000/s").write_peak
+    assert peak is not None
+    assert pytest.approx(60 * 23 / 24, rel=0.05) == peak.factor
+
+
+def test_times_cut_to_hours_have_no_busiest_minute() -> None:
+    """Where all times are whole hours, nothing says in which minute an event came."""
+    hours, meters = np.repeat(np.arange(24), 4_000), np.tile(np.arange(4_000), 24)
+    simulation = simulate_events(hours * 3_600_000, meters, BY_ID, "1000/s")
+    assert simulation.write_peak is None
