@@ -50,7 +50,7 @@ class Examination:
         table: its name.
         problems: the damaged and missing files.
         repairable_problems: the problems that `repair` removes in place.
-        lost_rows: ranges of rows that lack cells, ascending, without overlaps.
+        lost_rows: ranges of rows that lack cells or may be older, ascending, without overlaps.
         gaps: the unreadable ranges of keys by column family.
         cell_count: number of cells read.
         file_count: number of table files and logs read.
@@ -112,8 +112,9 @@ class SalvageResult:
     Args:
         table: its name.
         cell_count: number of cells saved.
-        omitted_cell_count: readable cells that were left out, as their rows lack other cells.
-        lost_rows: ranges of rows that are missing or lack cells in the new table.
+        omitted_cell_count: readable cells that were left out, as their rows lack other cells or may
+            be older than they were.
+        lost_rows: ranges of rows that are missing, lack cells or may be older in the new table.
         notes: what is uncertain about the saved rows.
     """
 

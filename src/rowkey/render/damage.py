@@ -27,8 +27,9 @@ _EXAMINATION_FIELDS = {
     "tables[].problems[].file": "the file that is damaged or gone",
     "tables[].problems[].problem": "what is wrong with it",
     "tables[].problems[].remedy": "what to do about it",
-    "tables[].lost_rows[]": "first and last row, both included, in hexadecimal, of each stretch "
-    "whose rows lack cells; null for the beginning or the end of the table",
+    "tables[].lost_rows[][]": "first and last row, both included, in hexadecimal, of each stretch "
+    "whose rows lack cells or may be older than they were; null for the beginning or the end of "
+    "the table",
     "tables[].repairable": "whether `rowkey repair` can repair it in place",
     "tables[].readable": "whether anything of it can be read",
     "tables[].cells": "cells that were read",
@@ -54,8 +55,9 @@ REPAIR_FIELDS = {
     "tables[].batches_kept": "batches of changes that the table holds, from the first on; or null",
     "tables[].saved_into": "the new place that it was saved into, or null",
     "tables[].cells_saved": "cells that were saved there, or null",
-    "tables[].cells_left_out": "cells that can be read, of rows that lack others; or null",
-    "tables[].rows_not_saved[]": "as lost_rows: stretches of rows that are not in the new place",
+    "tables[].cells_left_out": "cells that can be read, of rows that lack others or may be older; "
+    "or null",
+    "tables[].rows_not_saved[][]": "as lost_rows: stretches of rows that are not in the new place",
     "tables[].save_notes[]": "what is uncertain about what was saved",
     "catalog": "with a DESIGN, in place of the tables: what its catalog has lost, or null",
     "catalog.table": "name of the table",
@@ -174,6 +176,9 @@ def format_examination(examination: Examination) -> Iterator[str]:
 def _format_lost_rows(row_ranges: Sequence[RowInterval]) -> Iterator[str]:
     """Yield a line for each range of rows that has lost cells."""
     for first, last in row_ranges[:_MAX_RANGES_PRINTED]:
+        if first is None and last is None:
+            yield "  any row may lack cells, or be older than it was"
+            continue
         begin = "the first" if first is None else to_string_binary(first)
         end = "the last" if last is None else to_string_binary(last)
         yield f"  cells lost: rows from {begin} to {end}, both included"
@@ -206,7 +211,8 @@ def format_saved_table(saved_table: SalvageResult, target_url: str) -> Iterator[
     )
     if saved_table.omitted_cell_count:
         left = pluralize(saved_table.omitted_cell_count, "readable cell")
-        yield f"  {left} of incomplete rows not saved; --keep-incomplete saves them too"
+        what = "of rows that are incomplete or may be older than they were"
+        yield f"  {left} {what} not saved; --keep-incomplete saves them too"
     yield from _format_lost_rows(saved_table.lost_rows)
     for note in saved_table.notes:
         yield f"  note: {note}"

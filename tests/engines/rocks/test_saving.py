@@ -17,12 +17,14 @@ from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.requests import CellSelection, ScanRange
+from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE
 from rowkey.engines.rocksdb_files.inspection import META_FAMILY, inspect_database
 from rowkey.engines.rocksdb_files.table_index import InvalidIndex, read_separators
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.engines.rocksdb_salvage import copier
 from rowkey.engines.rocksdb_salvage.examination import is_lost
 from rowkey.errors import RowkeyError
+from rowkey.render import format_saved_table
 from rowkey.table import repair_tables, save_tables, verify_tables
 
 if TYPE_CHECKING:
@@ -232,10 +234,13 @@ def place(killed_place: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(killed_place, tmp_path / "a"))
 
 
-def save_events(place: Path) -> tuple[list[int], list[str]]:
-    """Save a table into the place `b` next to its own; return its rows and the notes."""
-    (saved,) = save_tables(f"rocks:{place}", f"rocks:{place.parent / 'b'}", ["t"])
-    with rowkey.open(EVENTS, f"rocks:{place.parent / 'b'}") as table:
+def save_events(
+    place: Path, into: str = "b", *, keep_incomplete: bool = False
+) -> tuple[list[int], list[str]]:
+    """Save a table into a place next to its own; return its rows and the notes."""
+    url = f"rocks:{place.parent / into}"
+    (saved,) = save_tables(f"rocks:{place}", url, ["t"], keep_incomplete=keep_incomplete)
+    with rowkey.open(EVENTS, url) as table:
         return [row["id"] for row in table.scan()], list(saved.notes)
 
 
@@ -254,7 +259,8 @@ def test_what_follows_damage_in_a_log_is_told(place: Path, current: bytes | None
         (place / "t" / "CURRENT").write_bytes(current)
     (log,) = list_logs(place / "t")
     flip_bits(log, [log.stat().st_size // 2])
-    ids, notes = save_events(place)
+    assert [] == save_events(place)[0]
+    ids, notes = save_events(place, "c", keep_incomplete=True)
     assert ids == [*range(len(ids))]
     assert 0.4 * LOGGED_ROWS < len(ids) < 0.6 * LOGGED_ROWS
     assert any(f"{log}: the changes in the last " in note for note in notes)
@@ -277,7 +283,8 @@ def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
     spoil_manifest(place)
     log = max(list_logs(place / "t"), key=lambda path: path.stat().st_size)
     flip_bits(log, [log.stat().st_size // 2])
-    ids, notes = save_events(place)
+    assert [] == save_events(place)[0]
+    ids, notes = save_events(place, "c", keep_incomplete=True)
     assert ids == [*range(len(ids))]
     assert 1.4 * LOGGED_ROWS < len(ids) < 1.6 * LOGGED_ROWS
     assert any(f"{log}: the log is damaged at byte" in note for note in notes)
@@ -358,6 +365,54 @@ def test_what_is_no_file_is_damage_that_keeps_no_other_row(
         ids = [row["id"] for row in table.scan()]
     assert len(ids) == 2 * LOGGED_ROWS if pattern != "*.sst" else 0 < len(ids) <= 2 * LOGGED_ROWS
     assert [one.table for one in saved] == ["t", "u"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "has_mark"),
+    [
+        ("flipped bit", True),
+        ("flipped bit", False),
+        ("loss", True),
+        ("loss", False),
+        ("pipe", True),
+        ("pipe", False),
+        ("emptied", True),  # without a mark, nothing tells this log from one without changes
+    ],
+)
+def test_lost_changes_of_a_log_bring_no_older_row_back(
+    tmp_path: Path, damage: str, *, has_mark: bool
+) -> None:
+    """Rows that a lost part of a log may have changed are saved with `keep_incomplete` only."""
+    with rowkey.open(EVENTS, f"rocks:{tmp_path / 'db'}") as table:
+        for number in range(20):
+            table.put({"id": number, "v": "old"})
+        table.flush()
+        old = list(table.scan())
+        for number in range(10):
+            table.put({"id": number, "v": "new"})
+        table.delete(id=15)
+        place = Path(shutil.copytree(tmp_path / "db", tmp_path / "a"))
+    log = max(list_logs(place / "t"))
+    match damage:
+        case "flipped bit":
+            flip_bits(log, [20])
+        case "emptied":
+            log.write_bytes(b"")
+        case "loss":
+            log.unlink()
+        case "pipe":
+            replace_file(log, "pipe")
+    if not has_mark:
+        (place / "t" / HIGH_WATER_FILE).unlink()
+
+    (saved,) = save_tables(f"rocks:{place}", f"rocks:{tmp_path / 'b'}", ["t"])
+    (kept,) = save_tables(f"rocks:{place}", f"rocks:{tmp_path / 'c'}", ["t"], keep_incomplete=True)
+
+    assert (0, kept.cell_count) == (saved.cell_count, saved.omitted_cell_count)
+    assert [(None, None)] == saved.lost_rows
+    assert any("--keep-incomplete" in line for line in format_saved_table(saved, "rocks:b"))
+    with rowkey.open(EVENTS, f"rocks:{tmp_path / 'c'}") as table:
+        assert old == list(table.scan())
 
 
 def test_what_was_cut_is_never_overwritten(place: Path) -> None:

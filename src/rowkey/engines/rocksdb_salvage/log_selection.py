@@ -112,7 +112,7 @@ def _split_logs(
         later = paths[index + 1 :]
         size = path.lstat().st_size - offset  # the log may be a circle of links
         part = f"the last {pluralize(size, 'byte')} of the log" if offset else "the log"
-        what = f"the changes in {part} cannot be read"
+        what = f"the changes in {part} cannot be read, and it is not known which rows they changed"
         notes = [f"{path}: {what}"]
         what = "the changes in this log cannot be used, because it comes after a damaged one"
         notes += [f"{log}: {what}" for log in later]

@@ -19,6 +19,7 @@ from rowkey.engines.pairs.pair_source import PairSource
 from rowkey.engines.rocksdb.options import build_database_options
 from rowkey.engines.rocksdb.storage_errors import explain_error
 from rowkey.engines.rocksdb_files.descriptor import read_descriptor
+from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, read_mark
 from rowkey.engines.rocksdb_files.inspection import (
     META_FAMILY,
     Inspection,
@@ -29,7 +30,8 @@ from rowkey.engines.rocksdb_files.inspection import (
 )
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
 from rowkey.engines.rocksdb_files.manifest import remove_files
-from rowkey.engines.rocksdb_files.write_ahead_log import list_files
+from rowkey.engines.rocksdb_files.write_ahead_log import list_files, list_logs
+from rowkey.engines.rocksdb_files.write_origin import is_of_table
 from rowkey.engines.rocksdb_salvage.damage_scan import DamageScan, find_block_starts
 from rowkey.engines.rocksdb_salvage.log_selection import (
     inspect_logs,
@@ -67,7 +69,8 @@ class SalvageView:
         db: the database in the folder.
         folder: the temporary folder.
         manifest: the MANIFEST in the folder.
-        lost_rows: first and last row, both inclusive, of each missing file.
+        lost_rows: first and last row, both inclusive, of each missing file; of all rows if changes
+            of a log are lost, because it is not known which rows they changed.
         problems: errors of the files that RocksDB cannot open, which were left out.
         notes: what is uncertain about the readable rows.
     """
@@ -167,6 +170,10 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
     lost_rows += [
         _get_rows(file) for file in (*missing_files, *broken) if _has_rows(manifest, file)
     ]
+    if selection.damaged_log is not None or _lacks_changes(
+        directory, None if chosen is None else manifest, db.latest_sequence_number()
+    ):
+        lost_rows = [(None, None)]
     return SalvageView(db, folder.path, manifest, lost_rows, problems, notes)
 
 
@@ -195,6 +202,22 @@ def _choose_manifest(
                 *notes,
             ]
     return None, []
+
+
+def _lacks_changes(directory: Path, manifest: Manifest | None, last_sequence: int) -> bool:
+    """Return whether changes are missing behind the end of the logs.
+
+    Args:
+        directory: the directory of the table.
+        manifest: its MANIFEST; None if it had to be rebuilt.
+        last_sequence: sequence number of the last change that can be read.
+    """
+    mark = read_mark(directory / HIGH_WATER_FILE)
+    if mark is not None and is_of_table(mark.origin, find_table_id(directory)):
+        return last_sequence < mark.required_sequence
+    if manifest is None:
+        return False
+    return not any(int(path.stem) >= manifest.newest_log for path in list_logs(directory))
 
 
 def find_table_id(directory: Path) -> str:
