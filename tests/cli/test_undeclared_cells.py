@@ -83,6 +83,53 @@ def test_a_dump_says_what_it_leaves_out() -> None:
     assert 0 == run_on_things("load", "a.jsonl").code
 
 
+FOUND = (
+    "things has {} in columns that its design does not declare, in {}: {} in d:x, {} in d:\\x80\n"
+)
+ONLY = "  1 row with such cells only: {}\n"
+ALL = FOUND.format("4 cells", "2 rows", 2, 2) + ONLY
+OF_BOTH = FOUND.format("2 cells", "1 row", 1, 1) + "  such as d:"
+OF_ALONE = FOUND.format("2 cells", "1 row", 1, 1) + ONLY
+CASES = {
+    "get": (("host=web-1", "ts=1000"), 0, OF_BOTH),
+    "get -f json": (("host=web-1", "ts=1000"), 0, OF_BOTH),
+    "get --undeclared": (("host=web-1", "ts=1000"), 0, ""),
+    "get -f text": (("host=new", "ts=7"), 1, OF_ALONE.format("not printed")),
+    "get -q": (("host=db-1", "ts=1000"), 1, ""),
+    "scan": ((), 0, ALL.format("not printed")),
+    "scan -f json": ((), 0, ALL.format("not printed")),
+    "scan --limit 1": (("--where", "host=web-1", "--where", "ts=1000"), 0, OF_BOTH),
+    "scan --limit 1000": ((), 0, ALL.format("not printed")),
+    "scan --where host=new": ((), 0, OF_ALONE.format("not printed")),
+    "scan --where host=db-1": ((), 0, ""),
+    "scan --order ts": ((), 0, ALL.format("not printed")),
+    "scan --undeclared": ((), 0, ""),
+    "scan -o a.jsonl": ((), 0, ALL.format("not written")),
+    "scan -o a.csv": ((), 0, ALL.format("not written")),
+    "scan -o a.parquet": ((), 0, ALL.format("not written")),
+    "scan -o a.arrow": ((), 0, ALL.format("not written")),
+    "count": ((), 0, ALL.format("not counted")),
+    "count --where host=db-1": ((), 0, ""),
+    "dump": ((), 0, ALL.format("not written")),
+    "dump -o a.jsonl": ((), 0, ALL.format("not written")),
+}  # fmt: skip
+"""By command: what follows it, its exit code, and what it says on stderr of undeclared cells."""
+
+
+@pytest.mark.usefixtures("shared_folder")
+@pytest.mark.parametrize("name", CASES)
+def test_a_command_says_what_cells_it_leaves_out(name: str) -> None:
+    """Each command that reads rows counts the cells of other programs, and rows of only these."""
+    command, *options = name.split()
+    more, code, expected = CASES[name]
+    found = run_on_things(command, *options, *more)
+    assert code == found.code
+    if expected:
+        assert expected in found.err
+    else:
+        assert "does not declare" not in found.err
+
+
 @pytest.mark.usefixtures("shared_folder")
 def test_undeclared_cells_are_shown_in_every_format() -> None:
     """With --undeclared, rows have these cells by column, as bytes in hexadecimal."""
@@ -107,10 +154,10 @@ def test_undeclared_cells_are_shown_in_every_format() -> None:
     assert '{"d:x": "01"' in run_on_things("get", "--undeclared", "host=new", "ts=7").out
     found = run_on_things("get", "host=new", "ts=7")
     assert (1, "") == (found.code, found.out)
-    assert (
-        "things has no row with host=new ts=7, only cells in columns that its design does not "
-        "declare; see --undeclared\n"
-    ) == found.err
+    assert found.err.startswith(
+        "things has no row with host=new ts=7\nthings has 2 cells in columns"
+    )
+    assert "  1 row with such cells only: not printed\n" in found.err
 
 
 @pytest.mark.usefixtures("things_folder")

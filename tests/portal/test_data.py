@@ -19,6 +19,7 @@ from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.portal.bounded_reads import ReadLimits
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_rows import RowQuery, read_history, read_page
+from table import companion_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,6 +111,36 @@ def test_pages_tell_of_undeclared_cells(tmp_path: Path) -> None:
         shown = {"row": json.dumps({name: ROWS[1][name] for name in ("host", "ts")})}
         page = check_page(client.get("/tables/logs/row", params=shown).text)
         assert "in a column that the design does not declare" in page.text
+
+
+@pytest.mark.parametrize("key", ["[host]", "[salt(4)][host]"])
+def test_pages_of_shared_rows_tell_of_undeclared_cells(key: str) -> None:
+    """A page of events that share rows counts the cells of other programs, also those of none."""
+    fields = {"host": "text", "n": {"type": "u16", "at": "qualifier"}, "v": "u8"}
+    design = rowkey.Design("t", key, fields=fields, families={"d": {}})
+    with rowkey.open(design, "memory:") as table:
+        for n in range(300):
+            table.put({"host": "a", "n": n, "v": 1})
+        row_key = table.design.key.encode({"host": "a"}, salt=0)
+        cells = [Cell("d", name, LATEST, b"1") for name in (b"\0\1x", b"\xff\xff\xffx", b"")]
+        table.store.mutate([RowCells(row_key, sorted(cells))])
+        page = read_page(table, RowQuery("t", limit=500))
+        found = page.undeclared
+        assert (300, 3, 3) == (len(page.rows), found.cell_count, found.row_count)
+
+
+def test_pages_of_companions_tell_of_undeclared_cells(tmp_path: Path) -> None:
+    """A page of a table with companions counts the undeclared cells of the table that is read."""
+    with rowkey.open(companion_tables.write_designs(tmp_path), "memory:") as table:
+        row = {"user": "a", "at": 7, "number": 1, "note": None, "amount": 5}
+        table.put(row)
+        for one, name in ((table, b"x"), (table.companions["orders_by_number"], b"y")):
+            one.store.mutate(
+                [RowCells(one.design.key.encode(row), [Cell("d", name, LATEST, b"1")])]
+            )
+        for where, column in (("", "d:x"), ("number = 1", "d:y")):
+            page = read_page(table, RowQuery("orders", where))
+            assert (1, {column: 1}) == (len(page.rows), page.undeclared.column_counts)
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,8 @@ def fill_shared_table(world: SharedWorld, table: Table, data: st.DataObject) -> 
     for identities in world.list_identities():
         drawn = data.draw(st.sets(st.sampled_from(world.strays), max_size=2))
         for stray in drawn:
-            put_columns(table, identities[0], {stray: b"s"}, data.draw(salts))
+            for salt in data.draw(st.sets(salts, min_size=1)):
+                put_columns(table, identities[0], {stray: b"s"}, salt)
         if drawn:
             cells = {f"d:{to_string_binary(one)}": b"s" for one in sorted(drawn)}
             stored.append(blank | {"host": identities[0]["host"], "undeclared": cells})
@@ -275,6 +276,9 @@ def check_shared_world(world: SharedWorld, url: str, data: st.DataObject) -> Non
             for result in (len(list(scan)), scan.count(), len(scan.to_arrow())):
                 assert len(ours) == result
                 check_summary(scan, rows)
+            scan = table.scan(order=order, limit=len(ours) + 1, count_undeclared=True)
+            assert ours == list(scan)
+            check_summary(scan, rows)
         item = data.draw(st.sampled_from([row[world.item] for row in stored] or [None]))
         if item is not None:
             expected = [row for row in stored if row[world.item] == item]
@@ -324,6 +328,22 @@ def test_cells_of_no_event_in_several_blocks_are_of_one_row() -> None:
         assert (True, 200) == (scan.is_paged, scan.count())
         found = scan.undeclared_cells
         assert (3, 1, 1) == (found.cell_count, found.row_count, found.undeclared_row_count)
+
+
+@pytest.mark.parametrize("key", ["[bucket(host, 4)][host]", "[salt(3)][host]"])
+def test_shared_rows_are_counted_by_pages(key: str) -> None:
+    """Of a row that many events share, a scan that counts undeclared cells holds one page."""
+    fields: dict[str, Any] = {"host": "text", "n": {"type": "u16", "at": "qualifier"}, "v": "u8"}
+    design = rowkey.Design("t", key, fields=fields, families=ONE_FAMILY)
+    with rowkey.open(design, "memory:") as table:
+        for n in range(500):
+            table.put({"host": "a", "n": n, "v": 3})
+        put_columns(table, {"host": "a"}, {b"": b"s", b"\0\3x": b"1", b"\xff": b"s"}, 0)
+        scan = table.scan(limit=10)
+        scan.count_undeclared()
+        assert (True, 10) == (scan.is_paged, len(list(scan)))
+        assert {"d:": 1, "d:x": 1} == scan.undeclared_cells.column_counts
+        assert 500 == sum(1 for _ in table.scan(limit=501, count_undeclared=True))
 
 
 LOGS: dict[str, Any] = {"host": "text", "n": "u16", "v": "u8"}

@@ -108,15 +108,11 @@ class RowQuery:
         Raises:
             ReadError: with every mistake in the conditions and the order.
         """
-        # Of companions one is read that has no undeclared cells; shared rows may be large.
-        counts = not table.companions and not table.design.layout.has_shared_rows
-        scan = table.scan(
-            self.where,
-            order=self.order,
-            limit=limit,
-            resume=self.resume or None,
-            count_undeclared=counts,
-        )
+        scan = table.scan(self.where, order=self.order, limit=limit, resume=self.resume or None)
+        families, _ = table.store.families_and_attributes
+        # Else a row that many events share would be in memory as a whole.
+        if len(families) == 1 or not scan.design.layout.has_shared_rows:
+            scan.count_undeclared()
         reader = BoundedReader(scan.reader, limits)
         abandoned = is_abandoned or Event()
         scan.reader = reader
@@ -136,8 +132,8 @@ class RowPage:
         token: continues after the last row; empty if there may be no more.
         is_cut: whether there may be more rows that no token leads to.
         is_stopped: whether the time was over before all rows were looked at.
-        undeclared: the undeclared cells that were met; none are counted in tables with companions
-            or with several events a row.
+        undeclared: the undeclared cells that were met, of the companion if one serves the read;
+            none are counted where several events share a row and the table has several families.
     """
 
     fields: Sequence[str]

@@ -147,6 +147,7 @@ if TYPE_CHECKING:
     from rowkey.render.undeclared_cells import (
         build_undeclared_document,
         format_scan_notes,
+        format_undeclared_cells,
         format_undecodable_rows,
     )
     from rowkey.render.verdict import build_verdict_document
@@ -212,7 +213,8 @@ else:
                 "build_design_repair_document format_companion_repairs"
             ),
             "undeclared_cells": (
-                "build_undeclared_document format_scan_notes format_undecodable_rows"
+                "build_undeclared_document format_scan_notes format_undecodable_rows "
+                "format_undeclared_cells"
             ),
             "table_status": (
                 "BUCKETS_FIELDS BUCKET_CHANGE_FIELDS HISTORY_FIELDS build_buckets_document "
@@ -333,6 +335,7 @@ __all__ = [
     "format_server",
     "format_sizing",
     "format_start_key",
+    "format_undeclared_cells",
     "format_undecodable_rows",
     "format_vectors",
     "list_next_commands",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import MAX_JAVA_INT, RowCells
 from rowkey.engines import NEWEST_CELLS, CellSelection
 from rowkey.errors import Conflict
-from rowkey.rows import check_undeclared_name, find_next_prefix
+from rowkey.rows import UndeclaredCells, check_undeclared_name, find_next_prefix
 from rowkey.table.scans.merge import select_newest_cells
 
 if TYPE_CHECKING:
@@ -101,6 +101,18 @@ class RowGetter:
         if found is not None and found.is_declared and not self._is_same_row(found.values, values):
             return None
         return found
+
+    def count_undeclared_cells(self, values: Mapping[str, Any]) -> UndeclaredCells:
+        """Return a summary of the undeclared cells of one row."""
+        summary = UndeclaredCells()
+        if self.key.has_coded_fields and not self.key.has_known_ids(values):
+            return summary
+        found = self.find_row_with_undeclared(values)
+        if found is not None and found.cells:
+            row_key, *_ = self.writer.encode_row_keys(values)
+            prefixes = {found.event_prefix or b""} if found.is_declared else ()
+            summary.add_row(row_key, found.cells, prefixes)
+        return summary
 
     def get_cells(
         self, rows: Sequence[Mapping[str, Any]], *, raw: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.keys import Field
-    from rowkey.table import Table
 
 
 @define_command("Run", "Print one row by the fields of its key.")
@@ -38,7 +37,8 @@ def command(
 ) -> int:
     """Print one row; exits with 1 if the table has no such row.
 
-    The text shows times in ISO 8601; JSON has the counts of their unit since 1970.
+    The text shows times in ISO 8601; JSON has the counts of their unit since 1970. Cells of the row
+    in columns that the design does not declare are counted on stderr.
 
     \b
     rowkey get logs.toml --on rocks:./data host=web-1 ts=2021-01-01T00:00:00Z
@@ -46,7 +46,7 @@ def command(
     """
     from rowkey.cli.input_rows import parse_values
     from rowkey.cli.row_formats import format_row
-    from rowkey.render import build_row_document
+    from rowkey.render import build_row_document, format_undeclared_cells
 
     with open_existing_table(design, url) as table:
         names = table.writer.identity_fields
@@ -56,26 +56,16 @@ def command(
         if missing_names:
             raise click.UsageError(_describe_missing_fields(design, missing_names, values, fields))
         row = table.get(identity, undeclared=undeclared)
-        if row is None:
-            print_notes([_describe_missing_row(table, identity, values)])
-            return 1
-    if output == "json":
+        found = table.get_state().getter.count_undeclared_cells(identity)
+    if row is None:
+        print_notes([f"{table.design.table} has no row with {' '.join(values)}"])
+    elif output == "json":
         print_lines([to_json(build_row_document(row))])
     else:
         print_lines(line.rstrip("\n") for line in format_row(row, table.design.fields))
-    return 0
-
-
-def _describe_missing_row(
-    table: Table, identity: Mapping[str, Any], values: tuple[str, ...]
-) -> str:
-    """Return that the table has no such row, and whether it has undeclared cells there."""
-    from rowkey.rows import UNDECLARED_NAME
-
-    text = f"{table.design.table} has no row with {' '.join(values)}"
-    if UNDECLARED_NAME in table.design.fields or table.get(identity, undeclared=True) is None:
-        return text
-    return f"{text}, only cells in columns that its design does not declare; see --undeclared"
+    if not undeclared:
+        print_notes(format_undeclared_cells(table.design.table, found, "not printed"))
+    return 1 if row is None else 0
 
 
 def _describe_missing_fields(

@@ -67,7 +67,9 @@ def command(
     """Print the rows that meet all conditions, or those of a declared read, or write them.
 
     Without --order the rows come in key order, ignoring salts and buckets. A table shows times in
-    ISO 8601; json, jsonl and csv have their counts.
+    ISO 8601; json, jsonl and csv have their counts. Cells of these rows in columns that the design
+    does not declare are counted on stderr, of the companion where one serves the read; with
+    --undeclared they are columns of their own.
 
     \b
     rowkey scan logs.toml --on rocks:./data --where host=web-1 --order "ts desc" --limit 100
@@ -78,7 +80,7 @@ def command(
     from rowkey.cli.conditions import parse_conditions
     from rowkey.cli.destination import Destination
     from rowkey.cli.row_formats import write_rows
-    from rowkey.render import format_undecodable_rows
+    from rowkey.render import format_scan_notes, format_undecodable_rows
 
     to = Destination.from_options(form, output, SCAN_FORMATS, spreadsheet=spreadsheet)
     if read is not None and (where or order):
@@ -102,10 +104,16 @@ def command(
             rows = table.scan(parse_conditions(where), order=order, **options)
         else:
             rows = _run_declared_read(table, read, values, **options)
+        if not undeclared:
+            rows.count_undeclared()
         count = write_rows(rows, to, row_by_row=True)
         if to.path is not None:
             print_notes([format_row_count(count, f"written to {to.path}")])
-        print_notes(format_undecodable_rows(rows.undecodable_rows))
+        if undeclared:
+            print_notes(format_undecodable_rows(rows.undecodable_rows))
+        else:
+            outcome = "not printed" if to.path is None else "not written"
+            print_notes(format_scan_notes(rows, outcome=outcome))
         if token:
             print_errors([rows.token or "no row was read, so there is no token"])
 

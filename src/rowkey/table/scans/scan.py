@@ -143,8 +143,8 @@ class Scan:
         that `undeclared=True` would return."""
         self.undecodable_rows = UndecodableRows()
         """The rows that were left out so far because they cannot be decoded."""
-        self._last_row_key: bytes | None = None
-        """The last shared row with cells of no event: it may go on in the next block."""
+        self._last_row: bytes | None = None
+        """The identity of the last row with cells of no event: more of them may be read later."""
         self._lock = Lock()
         self.make_row = build_row_factory(into)
         self.is_dict = into is dict
@@ -165,6 +165,13 @@ class Scan:
         self.copy_matcher = state.find_copy_matcher(self.plan.merge_prefix_count)
         self.rank_item = state.rank_item if state.has_several_counts else None
         self.needs_sort = self.plan.needs_sort
+        self._can_count_pages = (
+            self.counts_undeclared
+            and not self.returns_undeclared
+            and design.layout.has_shared_rows
+            and len(state.writer.store.families_and_attributes[0]) == 1
+        )
+        """Whether pages of shared rows show what is to be counted of each event."""
         self.rereads_row = design.layout.has_shared_rows or design.key.is_salted
         """Whether the row of a token is read again, because copies or events of it may follow."""
         resume = self._resume_token
@@ -189,6 +196,11 @@ class Scan:
         merged = self.plan.merge_prefix_count
         key = self.state.format_key_without_counts(merged)
         return compute_digest(self.bound_read.bounds, self.bound_read.order, key, merged)
+
+    def count_undeclared(self) -> None:
+        """Count undeclared cells too, of the table that is read: it may be a companion."""
+        self.counts_undeclared = True
+        self._bind_state(self.state)
 
     @property
     def column_names(self) -> list[str]:
@@ -218,7 +230,7 @@ class Scan:
         """Forget what was counted, because rows are read again from the first one."""
         self.undeclared_cells.clear()
         self.undecodable_rows.clear()
-        self._last_row_key = None
+        self._last_row = None
 
     @property
     def is_outdated(self) -> bool:
@@ -258,15 +270,12 @@ class Scan:
         """Whether rows that several events share are read in pages of cells.
 
         The cells of each event must be neighbours in the order of the read: they are in one family
-        and are read forward. Undeclared cells are counted of blocks of such pages only.
+        and are read forward. Undeclared cells of an event may be in all families of the table.
         """
         layout = self.design.layout
-        is_ordered = layout.has_one_family and not self.is_reverse
-        return (
-            layout.has_shared_rows
-            and is_ordered
-            and (not self.counts_undeclared or self.is_faster_by_blocks)
-        )
+        if not (layout.has_shared_rows and layout.has_one_family) or self.is_reverse:
+            return False
+        return not self.counts_undeclared or self._can_count_pages
 
     @property
     def token(self) -> str | None:
@@ -452,8 +461,7 @@ class Scan:
             return True
         if self.limit is not None or self.returns_undeclared:
             return False
-        store = self.state.writer.store
-        return not has_shared_rows or len(store.families_and_attributes[0]) == 1
+        return not has_shared_rows or self._can_count_pages
 
     def _is_block_read(self, limit: int | None) -> bool:
         """Return whether to read rows by blocks: faster for many rows, but the first is later."""
@@ -551,15 +559,12 @@ class Scan:
             for row in events:
                 yield item, row
 
-    def _count_row(
-        self,
-        row_key: bytes,
-        row: RowWithUndeclared,
-        summary: UndeclaredCells,
-        *,
-        is_rest: bool = False,
-    ) -> None:
+    def _count_row(self, row_key: bytes, row: RowWithUndeclared, summary: UndeclaredCells) -> None:
         """Add the undeclared cells of a row to a summary, if it meets the conditions."""
+        is_rest = False
+        if row.event_prefix is None:
+            identity = self.copy_matcher.extract_identity(row_key)
+            is_rest, self._last_row = identity == self._last_row, identity
         if row.cells and (not self.residual or self.residual(row.values)):
             prefixes = {row.event_prefix or b""} if row.is_declared else ()
             summary.add_row(row_key, row.cells, prefixes, is_rest=is_rest)
@@ -604,8 +609,5 @@ class Scan:
             return layout.count_undeclared_cells(found)
         for row_key, cells in found:
             for row in layout.decode_with_undeclared(row_key, cells):
-                is_rest = row.event_prefix is None and row_key == self._last_row_key
-                self._count_row(row_key, row, summary, is_rest=is_rest)
-                if row.event_prefix is None:
-                    self._last_row_key = row_key
+                self._count_row(row_key, row, summary)
         return summary

@@ -54,9 +54,22 @@ def build_event_items(
     return (build_item((row[size:], at, prefix, copy, row, cells)) for row, at, cells in events)
 
 
-def read_paged_events(rows: Iterable[RowCells], layout: Layout) -> Iterator[EventInRow]:
-    """Yield the events of shared rows whose cells are neighbours, one event in memory."""
-    for (row, at), event_cells in groupby(_read_event_cells(rows, layout), key=itemgetter(0, 1)):
+def read_paged_events(
+    rows: Iterable[RowCells], layout: Layout, *, undeclared: bool
+) -> Iterator[EventInRow]:
+    """Yield the events of shared rows whose cells are neighbours, one event in memory.
+
+    Args:
+        rows: pages of rows.
+        layout: the layout of the design.
+        undeclared: whether undeclared cells come too: with their event, or each that names none by
+            itself, with its whole qualifier in place of a prefix.
+
+    Raises:
+        RowError: a key has a time slice that cannot be decoded, and undeclared cells are wanted.
+    """
+    cells = _read_all_cells(rows, layout) if undeclared else _read_event_cells(rows, layout)
+    for (row, at), event_cells in groupby(cells, key=itemgetter(0, 1)):
         yield row, at, [cell for _, _, cell in event_cells]
 
 
@@ -87,6 +100,19 @@ def read_all_events(
             events.setdefault(prefix or b"", []).append(cell)
         for at in sorted(events, reverse=is_descending):
             yield row, at, events[at]
+
+
+def _read_all_cells(
+    rows: Iterable[RowCells], layout: Layout
+) -> Iterator[tuple[bytes, bytes, Cell]]:
+    """Yield the cells of rows with their row key and the prefix of their event.
+
+    That of a cell of no event is its qualifier, so that the order is that of the cells.
+    """
+    for row, cells in rows:
+        prefixes = layout.find_event_prefixes(row, [cell.qualifier for cell in cells])
+        for prefix, cell in zip(prefixes, cells, strict=True):
+            yield row, cell.qualifier if prefix is None else prefix, cell
 
 
 def _read_event_cells(

@@ -136,10 +136,10 @@ def _read_range(scan: Scan, key_range: KeyRange, cursor: Cursor) -> Iterator[Sca
         rows = skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows)
     if layout.qualifier_prefix is None:
         return build_row_items(key_range, rows, scan.copy_matcher)
-    if scan.counts_undeclared:
+    if scan.is_paged:
+        events = read_paged_events(rows, layout, undeclared=scan.counts_undeclared)
+    elif scan.counts_undeclared:
         events = read_all_events(rows, layout, is_descending=scan.is_reverse)
-    elif scan.is_paged:
-        events = read_paged_events(rows, layout)
     else:
         events = read_buffered_events(rows, layout, is_descending=scan.is_reverse)
     return build_event_items(key_range, events, scan.copy_matcher)
