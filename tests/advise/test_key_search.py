@@ -241,6 +241,28 @@ def test_reads_that_no_key_serves_get_a_second_table(
     assert better.read_text().startswith('# of the shop\ntable  = "orders"\n# Proposed by rowkey')
 
 
+def test_proposed_tables_can_be_companions(tmp_path: Path) -> None:
+    """Keys of several tables have the same fields, though each read would do with fewer."""
+    path = tmp_path / "events.csv"
+    rows = [f"{1_000 * n},{n * 7919 % 40_009},u{n % 97}" for n in range(6_000)]
+    path.write_text("\n".join(["at,id,user", *rows]) + "\n")
+    design = Design(
+        "events",
+        "[at][id]",
+        fields={"at": "timestamp_ms", "id": "u32", "user": {"type": "text", "max_bytes": 9}},
+        reads=[
+            {"name": "one", "where": "id = ?", "rate": "900/s"},
+            {"name": "of a user", "where": "user = ?", "order": "at desc", "limit": 20},
+        ],
+        writes={"rate": "2000/s", "time": "at"},
+    )
+    advice = search(design, path)
+    assert 2 == len(advice.tables)
+    assert advice.companion_obstacle is None
+    assert {("at", "id", "user")} == {tuple(sorted(one.design.key.fields)) for one in advice.tables}
+    assert "companions of events" in " ".join(format_advice(advice, 200))
+
+
 def test_a_third_table_serves_what_two_leave_fair(orders: Path) -> None:
     """The fewest tables of the best grade are proposed, not the first that are better than one."""
     reads = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey import Design, InvalidDesign
-from rowkey.design import can_have_companions
+from rowkey.design import find_companion_obstacle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,10 +54,11 @@ def test_companions_are_read_from_the_folder_of_the_design(tmp_path: Path) -> No
     assert 'companions = { other = "other.toml" }' in design.dumps()
     assert design == Design.loads(design.dumps())
     assert ["other"] == list(pickle.loads(pickle.dumps(design)).read_companions())
-    assert can_have_companions(design, design.companions)
+    assert find_companion_obstacle(design, design.companions) is None
     salted = Design.loads(COMPANION.replace("[number]", "[salt(4)][number]"))
-    assert not can_have_companions(design, {"other": salted})
-    assert not can_have_companions(salted, {"main": design})
+    for main, companion in ((design, {"other": salted}), (salted, {"main": design})):
+        obstacle = find_companion_obstacle(main, companion)
+        assert "other: its key has a random salt, so a row has no single row key" == obstacle
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, Literal
 
+from rowkey.design import find_companion_obstacle
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
@@ -85,6 +86,14 @@ class Advice:
         """Return what to use: several tables, or a more balanced design; empty if neither."""
         balanced = tuple(one.judged for one in self.picks if "balanced" in one.strengths)
         return self.tables or balanced
+
+    @property
+    def companion_obstacle(self) -> str | None:
+        """Return why the first table cannot have the others as companions; None if it can."""
+        if not self.tables:
+            return None
+        main, *others = (one.design for one in self.tables)
+        return find_companion_obstacle(main, {one.table: one for one in others})
 
 
 SIZE_RULE = "RK802"

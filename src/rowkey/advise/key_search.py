@@ -18,6 +18,7 @@ from rowkey.advise.finalists import Finalists
 from rowkey.advise.judgement import judge_simulation
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.advise.verdict import POOR_UTILIZATION, get_capacity
+from rowkey.design import find_companion_obstacle
 from rowkey.errors import InvalidDesign
 from rowkey.lint import RULES, check_design, fix_families
 from rowkey.open_file_limit import explain_shortage
@@ -26,6 +27,7 @@ from rowkey.proposals import (
     Candidate,
     apply_proposal,
     list_candidates,
+    list_key_fields,
     plan_example_reads,
 )
 from rowkey.schema import NANOSECONDS, format_key
@@ -143,11 +145,12 @@ class _KeySearch:
         self.reads = list(plan_example_reads(design, self.source.facts))
         self._rates = {read.name: read.rate for read in design.reads}
         summary = self.source.summary
+        self._added_fields = _list_added_fields(summary)
         self.candidates = list_candidates(
             design,
             self.source.facts,
             has_sample=summary is not None,
-            added_fields=_list_added_fields(summary),
+            added_fields=self._added_fields,
         )
         self.read_costs = self._estimate_reads()
         self._layouts: dict[frozenset[str], Layout] = {}
@@ -234,18 +237,44 @@ class _KeySearch:
         return best if len(best) > 1 else ()
 
     def _judge_tables(self, groups: list[tuple[int, ...]]) -> list[JudgedDesign]:
-        """Return the best table for each group of reads; none if no server bears the writes."""
+        """Return the best table for each group of reads; none if no server bears the writes.
+
+        They are such that the first can have the others as companions, unless there are no such.
+        """
         groups.sort(key=lambda group: -sum(self._get_rate(self.reads[at]) for at in group))
+        own = {*self.design.key.fields}
+        wanted = [name for read in self.reads for name in list_key_fields(read)]
+        shared = frozenset(own.union(name for name in wanted if name in self._added_fields))
+        tables = self._find_tables(groups, shared) or self._find_tables(groups, None)
+        return tables if sum(map(_get_write_load, tables)) < 1 else []
+
+    def _find_tables(
+        self, groups: Sequence[Sequence[int]], shared: frozenset[str] | None
+    ) -> list[JudgedDesign]:
+        """Return the best table for each group of reads; none if one has no key worth proposing.
+
+        Args:
+            groups: the indexes of the reads of each table.
+            shared: the fields that all keys have; None if each has what suits its reads.
+        """
         tables: list[JudgedDesign] = []
         for group in groups:
             base = self._build_table(group, [one.design.table for one in tables])
-            judged = [self._sketch(base)]
-            self._judge_keys(base, group, judged, MAX_TABLE_FINALISTS)
-            found = choose_picks(self.declared, judged)
-            if not found:
+            judged = [self._sketch(base)] if shared in (None, frozenset(base.key.fields)) else []
+            self._judge_keys(base, group, judged, MAX_TABLE_FINALISTS, shared)
+            picks = choose_picks(self.declared, judged)
+            main = tables[0].design if tables and shared is not None else None
+            found = (
+                one.judged
+                for one in picks
+                if main is None
+                or not find_companion_obstacle(main, {one.judged.design.table: one.judged.design})
+            )
+            table = next(found, None)
+            if table is None:
                 return []
-            tables.append(found[0].judged)
-        return tables if sum(map(_get_write_load, tables)) < 1 else []
+            tables.append(table)
+        return tables
 
     def _build_table(self, group: Sequence[int], names: Sequence[str]) -> Design:
         """Return the design with some of its reads; a further table is named after the first.
@@ -267,6 +296,7 @@ class _KeySearch:
         reads: Sequence[int],
         judged: list[JudgedDesign],
         count: int = MAX_FINALISTS,
+        shared: frozenset[str] | None = None,
     ) -> None:
         """Judge a design under the most promising keys of which no rule warns.
 
@@ -275,6 +305,8 @@ class _KeySearch:
             reads: the indexes of its reads among all.
             judged: the list to which each is added when it is judged.
             count: how many keys to judge at most.
+            shared: the fields that the keys have, without a random salt, so that the table can be a
+                companion of others; None if they may have what the reads ask for.
         """
         usable = {*design.key.fields}
         for read in (self.reads[at] for at in reads):
@@ -282,7 +314,11 @@ class _KeySearch:
         costs = [
             (cost, poor, candidate)
             for cost, poor, candidate in self._estimate_costs(reads)
-            if usable.issuperset(candidate.bound_key.fields)
+            if (
+                usable.issuperset(candidate.bound_key.fields)
+                if shared is None
+                else shared == {*candidate.bound_key.fields} and not candidate.bound_key.is_salted
+            )
         ]
         finalists = Finalists(design, self._judge_unless_refused, judged, count)
         try:

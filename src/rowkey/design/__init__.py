@@ -1,6 +1,6 @@
 """A whole design file, bound and validated: its fields, key, families, splits, reads and writes."""
 
-from rowkey.design.companions import can_have_companions
+from rowkey.design.companions import find_companion_obstacle
 from rowkey.design.design import Design
 from rowkey.design.design_source import DesignSource, SourceMap, TextRange, parse_toml
 from rowkey.design.editor_schema import build_json_schema
@@ -31,11 +31,11 @@ __all__ = [
     "TextRange",
     "TomlSpans",
     "build_json_schema",
-    "can_have_companions",
     "choose_example_values",
     "compute_regions",
     "count_combined_values",
     "derive_properties",
+    "find_companion_obstacle",
     "find_spans",
     "format_path",
     "format_toml_name",

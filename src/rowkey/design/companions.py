@@ -58,16 +58,19 @@ def _build_file_mistake(path: str, file: str, problem: InvalidDesign) -> Mistake
     return Mistake(path, what, "a valid design", f"Run rowkey check {file}.")
 
 
-def can_have_companions(main: Design, companions: Mapping[str, Design]) -> bool:
-    """Return whether designs can be declared as companions of another, under the names given.
+def find_companion_obstacle(main: Design, companions: Mapping[str, Design]) -> str | None:
+    """Return why designs cannot be declared as companions of another; None if they can.
 
     Args:
         main: the main design.
-        companions: the others by name.
+        companions: the others by the names that they are declared with.
     """
-    return not list(_find_unsuited_key(main)) and not any(
-        list(find_companion_mistakes(main, name, one)) for name, one in companions.items()
-    )
+    for problem, _ in _find_unsuited_key(main):
+        return f"{main.table}: {problem}"
+    for name, companion in companions.items():
+        for mistake in find_companion_mistakes(main, name, companion):
+            return f"{name}: {mistake.problem}"
+    return None
 
 
 def find_companion_mistakes(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise import search
-from rowkey.design import can_have_companions
 from rowkey.portal.job_results import pack_messages
 from rowkey.portal.workspace import DesignFile, Workspace
 from rowkey.render import (
@@ -96,7 +95,7 @@ def advise_design(
                 for one in advice.picks
             ],
             "table_files": _format_tables(advice, workspace, name),
-            "has_companions": _has_companions(advice),
+            "has_companions": bool(advice.tables) and advice.companion_obstacle is None,
         }
     )
 
@@ -114,7 +113,7 @@ def _format_tables(advice: Advice, workspace: Workspace, name: str) -> list[dict
     free = (one for number in count(2) if (one := f"{stem}_{number}.toml") not in taken)
     further = list(zip(free, others, strict=False))
     companions = {judged.design.table: file for file, judged in further}
-    if not _has_companions(advice):
+    if advice.companion_obstacle is not None:
         companions = {}
     return [
         {
@@ -129,11 +128,3 @@ def _format_tables(advice: Advice, workspace: Workspace, name: str) -> list[dict
         }
         for file, judged in [(name, main), *further]
     ]
-
-
-def _has_companions(advice: Advice) -> bool:
-    """Return whether the proposed tables can be one table with its companions."""
-    if not advice.tables:
-        return False
-    main, *others = advice.tables
-    return can_have_companions(main.design, {one.design.table: one.design for one in others})

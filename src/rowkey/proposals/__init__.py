@@ -6,7 +6,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.proposals.bucket_fields import ExampleRead, has_enough_values, plan_example_reads
-    from rowkey.proposals.candidates import Candidate, list_candidates
+    from rowkey.proposals.candidates import Candidate, list_candidates, list_key_fields
     from rowkey.proposals.first_keys import (
         MIN_SPREADING_VALUES,
         FirstKeyProposal,
@@ -51,7 +51,7 @@ else:
         __name__,
         {
             "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
-            "candidates": "Candidate list_candidates",
+            "candidates": "Candidate list_candidates list_key_fields",
             "first_keys": "MIN_SPREADING_VALUES FirstKeyProposal KeyColumn propose_first_keys",
             "heavy_key": "MAX_HEAVY_VALUES list_heavy_values propose_heavy_key",
             "key_proposal": (
@@ -100,6 +100,7 @@ __all__ = [
     "is_heavy",
     "list_candidates",
     "list_heavy_values",
+    "list_key_fields",
     "list_narrow_keys",
     "plan_example_reads",
     "propose_bucket_count",

@@ -171,18 +171,20 @@ def _list_tails(
     constants = tuple(term for term in own if isinstance(term, Constant))
     terms = tuple(term for term in own if not isinstance(term, Constant))
     addable = set(added_fields) - set(design.key.fields)
-    added = [(), *(_list_added_terms(read, addable) for read in reads)]
-    for extra in dict.fromkeys(added):
+    added = [
+        tuple(FieldRef(name) for name in list_key_fields(read) if name in addable) for read in reads
+    ]
+    together = tuple(dict.fromkeys(term for terms in added for term in terms))
+    for extra in dict.fromkeys([(), *added, together]):  # of several tables, each has them all
         for order in _list_orders((*terms, *extra), reads):
             for directed in _list_directions(order, reads):
                 yield (*constants, *directed)
 
 
-def _list_added_terms(read: ExampleRead, addable: set[str]) -> Terms:
-    """Return the fields that a read gives or sorts by and that may be added to a key."""
+def list_key_fields(read: ExampleRead) -> list[str]:
+    """Return the fields that a read gives, then those that it sorts by: a key serves it by them."""
     given = [name for name in read.bounds if name in read.given_fields]
-    wanted = dict.fromkeys([*given, *(one.field for one in read.order)])
-    return tuple(FieldRef(name) for name in wanted if name in addable)
+    return list(dict.fromkeys([*given, *(one.field for one in read.order)]))
 
 
 def _list_orders(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:

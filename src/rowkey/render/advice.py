@@ -244,13 +244,16 @@ def _format_notes(advice: Advice, width: int) -> Iterator[str]:
 
 def _format_tables(advice: Advice, width: int) -> Iterator[str]:
     """Yield the lines that propose several tables."""
-    declared, tables = advice.declared, advice.tables
+    declared, tables, obstacle = advice.declared, advice.tables, advice.companion_obstacle
     yield from wrap_text(
         f"no single key serves all reads as well: use {len(tables)} tables and write each event to "
         "all of them",
         width,
         2,
     )
+    linked = f"further tables can be companions of {tables[0].design.table}, which are kept in step"
+    unlinked = f"no table can be a companion of another: {obstacle}"
+    yield from wrap_text(f"  {linked if obstacle is None else unlinked}", width, 4)
     for judged in tables:
         yield f"  {judged.design.table}: serves {_list_reads(judged)}"
         yield from _format_key(judged, declared, width)

@@ -7,7 +7,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import BOM, Design, can_have_companions, find_spans
+from rowkey.design import BOM, Design, find_companion_obstacle, find_spans
 from rowkey.errors import InvalidDesign
 from rowkey.lint import edit_toml
 from rowkey.render.text import wrap_text
@@ -59,7 +59,7 @@ def format_advised_design(
     options = _build_options(judged, path, is_temporary=is_temporary)
     if companions:
         options["companions"] = dict(companions)
-    elif is_main and can_have_companions(judged.design, declared.companions):
+    elif is_main and find_companion_obstacle(judged.design, declared.companions) is None:
         kept = {
             name: relpath(declared.directory / file, path.parent)
             for name, file in declared.declaration.companions.items()

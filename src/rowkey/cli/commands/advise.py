@@ -116,7 +116,6 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
         UsageError: a file exists and `--force` was not given.
     """
     from rowkey.cli.destination import Destination
-    from rowkey.design import can_have_companions
     from rowkey.render import format_advised_design
     from rowkey.schema import format_key
 
@@ -125,7 +124,7 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
         check_overwrite(str(file), force=force)
     (main_file, main), *others = files
     companions = {judged.design.table: file.name for file, judged in others}
-    if not can_have_companions(main.design, {one.design.table: one.design for _, one in others}):
+    if advice.companion_obstacle is not None:
         companions = {}
     for file, judged in files:
         declared = companions if judged is main else {}
@@ -134,7 +133,8 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
         print_notes([f"{file}: {format_key(judged.design.key.terms)}"])
     if not advice.is_complete:
         print_notes([f"{main_file}: from a search that was interrupted; other keys may be better"])
-    if others and not companions:
-        print_notes(["no table is a companion of another: write each event to all of them"])
+    if advice.companion_obstacle is not None:
+        what = "no table is a companion of another: write each event to all of them"
+        print_notes([f"{what} ({advice.companion_obstacle})"])
     if companions:
         print_notes([f"{main_file}: keeps {', '.join(companions)} in step as companions"])
