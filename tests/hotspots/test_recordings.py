@@ -35,7 +35,7 @@ remainder of whole hours         time_only_bucket   8.00   8.00  hot
 hashed seconds                   time_only_bucket   1.20   1.40  warm
 remainder of scrapes             time_only_bucket   3.50   5.00  hot
 hashed minutes                   time_only_bucket  10.00  10.00  hot
-reversed milliseconds            time_only_bucket   1.60   2.40  hot
+reversed milliseconds            time_only_bucket   4.80   4.80  hot
 one busy host                    hot_entity         3.20   3.95  hot
 one giant tenant                 hot_entity         3.00   3.24  hot
 bursts in a third of the time    hot_entity         3.24   3.45  hot

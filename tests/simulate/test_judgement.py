@@ -74,6 +74,31 @@ def test_the_worst_there_can_be_is_hot(servers: int, even: float) -> None:
     assert "hot" == judge_even_skew(float(servers), servers, even)
 
 
+@pytest.mark.parametrize(("skew", "width_s", "windows"), [(1.0, 60, 30), (3.9, 600, 3)])
+def test_worse_of_equal_times_and_equal_numbers_decides(
+    skew: float, width_s: int, windows: int
+) -> None:
+    """Wide windows of a sparse recording do not hide what its fifty windows of events show."""
+    timed = Skew(
+        width_s, windows, 1.0, server_skew=skew, even_server_skew=1.0, even_server_deviation=0.01
+    )
+    shares = BusiestShares(0.2, 6.3 / 8, 1.0)
+    verdict = judge_skew([timed], shares, 8, 20_000, 50, width_s * windows)
+    assert (None, 6.3) == (verdict.width_s, pytest.approx(verdict.skew))
+
+
+def test_windows_of_equal_numbers_do_not_count_where_they_are_too_short() -> None:
+    """What falls on one server for a second is no load of a recording of a minute."""
+    timed = Skew(10, 6, 1.0, server_skew=1.1, even_server_skew=1.0, even_server_deviation=0.01)
+    assert 10 == judge_skew([timed], BusiestShares(0.2, 1.0, 1.0), 8, 20_000, 50, 60).width_s
+
+
+def test_few_windows_of_one_width_do_not_count_next_to_many_of_equal_numbers() -> None:
+    """Three windows in which one server happened to be full say less than fifty even ones."""
+    timed = Skew(600, 3, 1.0, server_skew=2.5, even_server_skew=1.0, even_server_deviation=0.01)
+    assert "even" == judge_skew([timed], BusiestShares(0.2, 0.13, 0.2), 8, 90_000, 50, 1_800).level
+
+
 def test_one_server_is_never_hot() -> None:
     """One server is never hot, and has no cause."""
     found = simulate_on_servers("[ts][host]", 1)

@@ -163,8 +163,14 @@ class Simulation:
     def verdict(self) -> Verdict:
         """Return whether the design runs even, warm or hot."""
         servers = self.design.cluster.servers
+        density = self.time_density if self.source.origin == "sample" else None
         verdict = judge_skew(
-            self.skews, self.server_shares, servers, self.operation_count, self.window_count
+            self.skews,
+            self.server_shares,
+            servers,
+            self.operation_count,
+            self.window_count,
+            0.0 if density is None else self.operation_count / density.sample_rate,
         )
         is_first_step = find_clock_field(self.design, self.facts) is not None and (
             is_within_one_step(self.design, self.facts, self.sampled_rows, self.sampled_keys)

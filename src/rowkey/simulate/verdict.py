@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 JUDGED_WIDTHS_S = (10, 60, 600, 1)
 """Widths of window in the order in which they are judged by: ten seconds is what a client waits and
 a MemStore bears; the next wider one where the sample is too thin for that."""
+MIN_WINDOWS = 10
+"""Windows of one width that show how uneven a load is from window to window."""
+MIN_EQUAL_WINDOW_S = JUDGED_WIDTHS_S[0]
+"""Mean seconds of windows of equal numbers of events from which they count next to those of equal
+times."""
 MIN_EVENTS_PER_WINDOW = 4
 """Events of a window of equal numbers below which its fullest server is mere chance."""
 NOISE_DEVIATIONS = 3
@@ -57,9 +62,19 @@ class Verdict:
 
 
 def judge_skew(
-    skews: Sequence[Skew], shares: BusiestShares, servers: int, events: int, windows: int
+    skews: Sequence[Skew],
+    shares: BusiestShares,
+    servers: int,
+    events: int,
+    windows: int,
+    duration_s: float = 0.0,
 ) -> Verdict:
     """Return the verdict on the measured skew of a replay.
+
+    It is from the first width of `JUDGED_WIDTHS_S` with figures or from windows of equal numbers of
+    events, whichever is worse. Those count where they are not shorter than the narrowest of these
+    widths, or nothing else has figures; a width that has only a few windows counts where they do
+    not.
 
     Args:
         skews: the skew at each width of window.
@@ -67,17 +82,14 @@ def judge_skew(
         servers: how many servers there are.
         events: how many there were.
         windows: how many such windows they were cut into.
+        duration_s: seconds in which they came; 0 if unknown.
     """
-    by_width = {skew.width_s: skew for skew in skews}
-    for width in JUDGED_WIDTHS_S:
-        skew = by_width.get(width)
-        if skew is not None and skew.server_skew is not None and skew.even_server_skew is not None:
-            noise = NOISE_DEVIATIONS * (skew.even_server_deviation or 0.0)
-            basis = Message("basis.windows", "windows of {width} s", width=width)
-            level = classify_skew(skew.server_skew, skew.even_server_skew, noise, servers)
-            return Verdict(level, skew.server_skew, skew.even_server_skew, basis, width)
+    has_equal_windows = duration_s >= MIN_EQUAL_WINDOW_S * windows
+    timed = _judge_timed_windows(skews, servers, MIN_WINDOWS if has_equal_windows else 0)
+    if timed is not None and not has_equal_windows:
+        return timed
     if events < MIN_EVENTS_PER_WINDOW * windows:
-        return _judge_few_events(shares.total, events, servers)
+        return timed or _judge_few_events(shares.total, events, servers)
     even, measured = float(compute_even_skew(events / windows, servers)), shares.mean * servers
     deviation = float(compute_even_deviation(events / windows, servers))
     noise = NOISE_DEVIATIONS * deviation / sqrt(windows)  # of a mean over independent windows
@@ -85,7 +97,25 @@ def judge_skew(
         "basis.equal_windows",
         "windows of equal numbers of events",
     )
-    return Verdict(classify_skew(measured, even, noise, servers), measured, even, basis)
+    equal = Verdict(classify_skew(measured, even, noise, servers), measured, even, basis)
+    if timed is None or (measured - noise) / even > timed.skew / timed.even_skew:
+        return equal
+    return timed
+
+
+def _judge_timed_windows(skews: Sequence[Skew], servers: int, min_windows: int) -> Verdict | None:
+    """Return the verdict by windows of equal times; None if no width has enough of them."""
+    by_width = {skew.width_s: skew for skew in skews}
+    for width in JUDGED_WIDTHS_S:
+        skew = by_width.get(width)
+        if skew is None or skew.window_count < min_windows:
+            continue
+        if skew.server_skew is not None and skew.even_server_skew is not None:
+            noise = NOISE_DEVIATIONS * (skew.even_server_deviation or 0.0)
+            basis = Message("basis.windows", "windows of {width} s", width=width)
+            level = classify_skew(skew.server_skew, skew.even_server_skew, noise, servers)
+            return Verdict(level, skew.server_skew, skew.even_server_skew, basis, width)
+    return None
 
 
 def expect_next_step(verdict: Verdict, servers: int) -> Verdict:
