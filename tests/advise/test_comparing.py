@@ -14,13 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from rowkey.advise import MAX_DESIGNS, Comparison, Figure, Measure, compare_designs
+from rowkey.advise import (
+    MAX_DESIGNS,
+    Comparison,
+    Figure,
+    JudgedDesign,
+    Measure,
+    compare_designs,
+)
 from rowkey.design import Design
 from rowkey.errors import IncomparableDesigns
-from rowkey.lint import check_design
 from rowkey.render import format_comparison
 from rowkey.simulate import run
-from samples import summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,7 +172,7 @@ def test_findings_are_those_of_the_rules(sample: Path) -> None:
     """Findings are counted as a check with the same sample counts them."""
     found = compare_designs([build_design(KEYS[2]), build_design(KEYS[0])], sample)
     for number, one in enumerate(found.designs):
-        said = check_design(one.design, summarize_sample(one.design, sample)).findings
+        said = JudgedDesign(one.design, sample, names_keys=True).lint_result.findings
         counts = [
             found.find_measure(n).figures[number].value for n in ("errors", "warnings", "remarks")
         ]

@@ -41,8 +41,8 @@ limit = 20
 rate  = "50/s"
 """
 REMEDY = (
-    'A second table with key = "[bucket(number, 16)][number][user][desc(at)]" and splits = '
-    '"per_bucket" would serve this read.'
+    'Write each event to 2 tables: key = "[bucket(number, 16)][number][user][desc(at)]" and '
+    'splits = "per_bucket"; key = "[user][desc(at)]" and splits = "sample".'
 )
 
 

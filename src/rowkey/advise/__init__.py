@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rowkey.advise.comparison_run import MAX_DESIGNS, compare_designs
     from rowkey.advise.drafts import Draft, draft_design
     from rowkey.advise.judgement import JudgedDesign, judge_comparison, judge_simulation
+    from rowkey.advise.key_remedy import KeyRemedy
     from rowkey.advise.key_search import search
     from rowkey.advise.resources import ResourceFigure, Resources, estimate_resources
     from rowkey.advise.robustness import Change, ChangedLoad
@@ -23,6 +24,7 @@ else:
             "comparison_run": "MAX_DESIGNS compare_designs",
             "drafts": "Draft draft_design",
             "judgement": "JudgedDesign judge_comparison judge_simulation",
+            "key_remedy": "KeyRemedy",
             "key_search": "search",
             "resources": "ResourceFigure Resources estimate_resources",
             "robustness": "Change ChangedLoad",
@@ -44,6 +46,7 @@ __all__ = [
     "Figure",
     "Grade",
     "JudgedDesign",
+    "KeyRemedy",
     "Measure",
     "Pick",
     "RefusedKey",

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import choose_example_values, derive_properties
-from rowkey.errors import RowError, SampleError
+from rowkey.errors import InvalidDesign, RowError, SampleError
 from rowkey.explanations import explain_chosen_read, explain_read
 from rowkey.lint import check_design
 from rowkey.plan import bind_read
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.advise.comparison import Comparison
+    from rowkey.advise.key_remedy import KeyRemedy
     from rowkey.advise.resources import Resources
     from rowkey.advise.robustness import ChangedLoad
     from rowkey.advise.verdict import DesignVerdict
@@ -51,6 +52,8 @@ class JudgedDesign:
         seed: the seed of all random choices.
         select: codes or names of the rules to run; all if empty.
         ignore: codes or names of the rules to leave out.
+        names_keys: whether findings that need another key name the one that the search recommends,
+            which takes as long as `rowkey advise`; else they name one that is not replayed.
         progress: called with the phase of the work, such as `reading`, how many events are done,
             and of how many; 0 if that is unknown.
     """
@@ -66,6 +69,7 @@ class JudgedDesign:
         seed: int = 0,
         select: Sequence[str] = (),
         ignore: Sequence[str] = (),
+        names_keys: bool = False,
         progress: PhaseProgress | None = None,
     ) -> None:
         self.design = design
@@ -77,6 +81,7 @@ class JudgedDesign:
         self._format_options = format_options
         self._second_half = second_half
         self._seed = seed
+        self._names_keys = names_keys
         self._progress = progress
 
     @cached_property
@@ -133,7 +138,12 @@ class JudgedDesign:
     @cached_property
     def lint_result(self) -> LintResult:
         """Return the findings of the lint rules."""
-        return check_design(self.design, self.sample, select=self.select, ignore=self.ignore)
+        result = check_design(self.design, self.sample, select=self.select, ignore=self.ignore)
+        if not self._names_keys:
+            return result
+        from rowkey.advise.key_remedy import complete_findings
+
+        return complete_findings(result, lambda: self.key_remedy)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
@@ -162,7 +172,39 @@ class JudgedDesign:
         if self._progress is not None:
             self._progress(SEARCHING_CAUSES, 0, 0)
             _ = simulation.causes  # computed now, while the progress is shown
-        return simulation
+        if not self._names_keys:
+            return simulation
+        from rowkey.advise.key_remedy import complete_simulation
+
+        return complete_simulation(simulation, lambda: self.key_remedy)
+
+    @cached_property
+    def key_remedy(self) -> KeyRemedy | None:
+        """Return the remedy by the key that the search recommends; None if it cannot be searched.
+
+        Cost: that of `rowkey advise`, which searches in the same way.
+        """
+        from rowkey.advise.key_remedy import KeyRemedy
+        from rowkey.advise.key_search import search_on_source
+        from rowkey.simulate import open_generated_source, open_source
+
+        try:
+            source = (
+                open_generated_source(self.design, self._seed)
+                if self.recording is None
+                else open_source(
+                    self.design,
+                    self.recording,
+                    None,
+                    second_half=False,
+                    seed=self._seed,
+                    keeps_all_fields=True,
+                )
+            )
+            advice = search_on_source(self.design, source, self._seed, self._progress)
+        except (SampleError, InvalidDesign):
+            return None
+        return KeyRemedy(advice)
 
     @cached_property
     def verdict(self) -> DesignVerdict:
@@ -204,12 +246,16 @@ class JudgedDesign:
         """
         facts = {} if self.sample is None else self.sample.facts
         values = choose_example_values(read, facts)
-        return (explain or partial(explain_read, self.design.key))(
-            bind_read(read.conditions, read.order, values, read.fields),
+        bound_read = bind_read(read.conditions, read.order, values, read.fields)
+        explanation = (explain or partial(explain_read, self.design.key))(
+            bound_read,
             servers=self.design.cluster.servers,
             limit=read.limit,
             facts=facts,
         )
+        if explanation.proposal is None or not self._names_keys or self.key_remedy is None:
+            return explanation
+        return self.key_remedy.complete_explanation(explanation, bound_read)
 
     @cached_property
     def facts(self) -> Mapping[str, FieldFacts]:
@@ -300,6 +346,7 @@ class JudgedDesign:
             seed=self._seed,
             select=self.select,
             ignore=self.ignore,
+            names_keys=self._names_keys,
             progress=self._progress,
         )
         judged.sample, judged.recording = self.sample, self.recording

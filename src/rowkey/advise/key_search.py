@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from rowkey.plan import DeclaredRead, Plan
     from rowkey.proposals import ExampleRead
     from rowkey.rows import Layout
-    from rowkey.simulate import PhaseProgress, Simulation
+    from rowkey.simulate import EventSource, PhaseProgress, Simulation
     from rowkey.workload import FamilySize, SampleInput, SampleSummary
 
 SKETCH_EVENTS = 10_000
@@ -106,7 +106,23 @@ def search(
     Cost: the later half of 10,000 events for each leading part, of 30,000 for at most 9 keys and
     for 5 of each further table, and of all events for what is proposed.
     """
-    return _KeySearch(design, sample, format_options, seed, progress).advise()
+    source = open_source(
+        design,
+        sample,
+        format_options,
+        second_half=False,
+        seed=seed,
+        keeps_all_fields=True,
+        progress=progress,
+    )
+    return search_on_source(design, source, seed, progress)
+
+
+def search_on_source(
+    design: Design, source: EventSource, seed: int, progress: PhaseProgress | None
+) -> Advice:
+    """Search for better keys of a design as `search` does, by events with all their fields."""
+    return _KeySearch(design, source, seed, progress).advise()
 
 
 class _KeySearch:
@@ -114,8 +130,7 @@ class _KeySearch:
 
     Args:
         design: the design.
-        sample: its events.
-        format_options: how they are read.
+        source: its events.
         seed: where randomness begins.
         progress: called with what is done.
     """
@@ -123,23 +138,14 @@ class _KeySearch:
     def __init__(
         self,
         design: Design,
-        sample: SampleInput | None,
-        format_options: Mapping[str, Any] | None,
+        source: EventSource,
         seed: int,
         progress: PhaseProgress | None,
     ) -> None:
         self.design = design
         self.seed = seed
         self.progress = progress
-        self.source = open_source(
-            design,
-            sample,
-            format_options,
-            second_half=False,
-            seed=seed,
-            keeps_all_fields=True,
-            progress=progress,
-        )
+        self.source = source
         self.source.check_events()
         self.row_count = self._estimate_rows()
         self.reads = list(plan_example_reads(design, self.source.facts))

@@ -455,6 +455,8 @@ class CauseFinding:
         evidence: the figures by name.
         remedy: what would help, as a sentence; it is never applied automatically.
         explained: the skew that it makes with the present regions; the bound if None.
+        needs_key: whether another key is the remedy; `JudgedDesign` then names the one that the
+            search recommends.
     """
 
     code: str
@@ -463,6 +465,7 @@ class CauseFinding:
     evidence: Mapping[str, Any]
     remedy: str = ""
     explained: float | None = None
+    needs_key: bool = False
 
     @property
     def explained_skew(self) -> float:

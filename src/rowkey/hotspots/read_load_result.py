@@ -161,6 +161,8 @@ class ReadCauseFinding:
         explained_share: the share of the busiest server's operations for the read that it explains.
         evidence: the figures by name; `proposal` has the key, the splits and the heavy values that
             the remedy names, or is None.
+        needs_key: whether another key is the remedy; `JudgedDesign` then names the one that the
+            search recommends.
     """
 
     code: str
@@ -168,6 +170,7 @@ class ReadCauseFinding:
     remedy: str
     explained_share: float
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    needs_key: bool = False
 
 
 def build_proposal_evidence(proposal: KeyProposal | None) -> dict[str, Any] | None:

@@ -103,6 +103,7 @@ class Rule(ABC):
         severity: Severity | None = None,
         verdict: str = "",
         line: int = 0,
+        needs_key: bool = False,
         **evidence: Any,
     ) -> Finding:
         """Return a finding with this rule's code and name.
@@ -115,6 +116,7 @@ class Rule(ABC):
             severity: the severity, if it is not that of the rule.
             verdict: where today's HBase differs from the sources, as a sentence.
             line: the line of the file, if it is not that of the path.
+            needs_key: whether another key is the remedy.
             evidence: the figures by name.
         """
         return Finding(
@@ -128,6 +130,7 @@ class Rule(ABC):
             evidence,
             verdict,
             line,
+            needs_key,
         )
 
     @classmethod

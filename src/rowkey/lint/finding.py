@@ -31,6 +31,8 @@ class Finding:
         evidence: the figures by name.
         verdict: where today's HBase differs from the sources, as a sentence.
         line: line of the file, from 1; 0 if there is no file.
+        needs_key: whether another key is the remedy; `JudgedDesign` then names the one that the
+            search recommends.
     """
 
     code: str
@@ -43,6 +45,7 @@ class Finding:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     verdict: str = ""
     line: int = 0
+    needs_key: bool = False
 
     def __post_init__(self) -> None:
         """Make the texts printable, because values of a file may be in them."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise import JudgedDesign
+from rowkey.advise import JudgedDesign, KeyRemedy
 from rowkey.errors import InvalidDesign, RowError
 from rowkey.messages import escape_text
 from rowkey.portal.example_rows import EXAMPLE_COUNT, ExampleRows
@@ -98,8 +98,10 @@ class CheckedDesign:
             self.document: dict[str, Any] = build_mistakes_document(name, problem.mistakes)
         else:
             self.judged.recording = None  # the rules do without its sample
+            # A search takes longer than a page may, and no other key may be named than it finds.
+            lint_result = KeyRemedy(None).complete_findings(self.judged.lint_result)
             self.document = build_check_document(
-                name, self.judged.design, self.judged.properties, self.judged.lint_result
+                name, self.judged.design, self.judged.properties, lint_result
             )
 
     @property

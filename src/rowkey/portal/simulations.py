@@ -182,6 +182,7 @@ def _judge_design(design: Design, sample: Path | None, report: PhaseProgress) ->
         design,
         sample,
         second_half=sample is not None and design.splits.needs_sample,
+        names_keys=True,
         progress=report,
     )
     if sample is None:

@@ -38,19 +38,20 @@ class KeyProposal:
 
     @property
     def toml_text(self) -> str:
-        """Return the proposed key and splits as a design file writes them."""
-        return " and ".join(
-            filter(None, (f"key = {format_toml_value(self.key)}", self.splits_text))
-        )
+        """Return the proposed key, splits and heavy values as a design file writes them."""
+        key = " and ".join(filter(None, (f"key = {format_toml_value(self.key)}", self.splits_text)))
+        heavy = [
+            f"heavy = {json.dumps(values, ensure_ascii=False)} under {name}"
+            for name, values in self.heavy_values.items()
+        ]
+        return f"{key} with {' and '.join(heavy)}" if heavy else key
 
     @property
     def heavy_text(self) -> str:
         """Return the proposed key with its heavy values, and what becomes of them."""
-        ((name, values),) = self.heavy_values.items()
-        listed = json.dumps(values, ensure_ascii=False)
         return (
-            f"{self.toml_text} with heavy = {listed} under {name}: these values are spread, and "
-            "their reads ask several buckets; all others keep one"
+            f"{self.toml_text}: these values are spread, and their reads ask several buckets; all "
+            "others keep one"
         )
 
 

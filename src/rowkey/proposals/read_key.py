@@ -45,16 +45,18 @@ class ReadKeyProposal(KeyProposal):
         is_backwards: whether it would read them from their ends.
         residual_fields: fields that would still be tested row by row.
         moved_fields: fields that it holds and that lie in columns now.
+        remedy: the proposal as a sentence, where it is more than a second table for this read.
     """
 
     fan_out: int
     is_backwards: bool
     residual_fields: tuple[str, ...]
     moved_fields: tuple[str, ...]
+    remedy: str = ""
 
     def format_remedy(self) -> str:
         """Return the proposal as a sentence, the same in every command."""
-        return f"A second table with {self.toml_text} would serve this read."
+        return self.remedy or f"A second table with {self.toml_text} would serve this read."
 
 
 def propose_read_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> ReadKeyProposal | None:

@@ -104,6 +104,7 @@ def command(
             design,
             sample,
             format_options=format_options,
+            names_keys=True,
             select=_split_commas(select),
             ignore=_split_commas(ignore),
         )

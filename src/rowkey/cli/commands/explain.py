@@ -82,7 +82,9 @@ def command(
         )
         explanations = {"": explain(bound_read, servers=servers, limit=limit)}
     else:
-        judged = JudgedDesign(declared_design, sample, format_options=format_options)
+        judged = JudgedDesign(
+            declared_design, sample, format_options=format_options, names_keys=True
+        )
         explanations = _explain_declared_reads(judged, read)
     if output == "json":
         print_json(build_explanations_document(explanations))

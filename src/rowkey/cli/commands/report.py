@@ -188,6 +188,7 @@ def _judge_design(
             format_options=options.format_options,
             second_half=second_half and is_sampled,
             seed=options.seed,
+            names_keys=True,
             progress=report,
         )
         _ = judged.sample, judged.simulation  # the rules need more columns than the replay

@@ -79,6 +79,7 @@ def command(
             Design.read(design),
             sample,
             format_options=format_options,
+            names_keys=True,
             second_half=second_half,
             seed=seed,
             progress=report,

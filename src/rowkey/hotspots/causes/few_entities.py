@@ -75,7 +75,9 @@ class FewEntitiesCause(Cause):
         )
         figures = {"fields": list(names), "values": values, "regions": regions, "used": None}
         remedy = _format_remedy(design, facts, names)
-        return CauseFinding(cls.name, message, bound, figures, remedy, explained=explained)
+        return CauseFinding(
+            cls.name, message, bound, figures, remedy, explained=explained, needs_key=True
+        )
 
     @classmethod
     def predict_from_sample(
@@ -178,6 +180,7 @@ def _build_finding(
         figures,
         _format_remedy(result.design, result.facts, result.entity_fields),
         explained=explained,
+        needs_key=True,
     )
 
 

@@ -115,7 +115,12 @@ class HotEntityCause(Cause):
         }
         remedy = _format_remedy(design, facts, [top.name], proposal)
         return CauseFinding(
-            cls.name, f"{message}: {_format_consequence(bound, servers)}", bound, figures, remedy
+            cls.name,
+            f"{message}: {_format_consequence(bound, servers)}",
+            bound,
+            figures,
+            remedy,
+            needs_key=not _is_in_one_row(design, [top.name]),
         )
 
     @classmethod
@@ -186,6 +191,7 @@ def _find_hot_values(
         figures,
         remedy,
         explained=explained,
+        needs_key=not _is_in_one_row(result.design, values.names),
     )
 
 
@@ -281,7 +287,7 @@ def _format_remedy(
 ) -> str:
     """Return the remedy: spread the heavy values as proposed, or use more fields in the key."""
     opening = design.layout.qualifier_prefix
-    if opening is not None and set(names) >= set(design.key.fields):
+    if opening is not None and _is_in_one_row(design, names):
         fields = [field.name for field in opening.fields]
         return (
             "All events of the value are in one row, which no bucket spreads: put "
@@ -294,6 +300,11 @@ def _format_remedy(
             f"Use {spread.toml_text}, which spreads the rows of each value; {spread.cost_phrase}."
         )
     return f"Try {proposal.heavy_text}."
+
+
+def _is_in_one_row(design: Design, names: Sequence[str]) -> bool:
+    """Return whether all events of a value are in one row, by their qualifiers."""
+    return design.layout.qualifier_prefix is not None and set(names) >= set(design.key.fields)
 
 
 def _build_proposal_figures(proposal: KeyProposal | None) -> dict[str, Any] | None:
@@ -434,7 +445,15 @@ def _build_burst_finding(
     # Others are busy at other times, so that a list of heavy values would not hold them.
     remedy = _format_remedy(result.design, result.facts, result.entity_fields, None)
     explained = max(_add_other_load(load, result.servers), bound)
-    return CauseFinding(HotEntityCause.name, message, bound, figures, remedy, explained=explained)
+    return CauseFinding(
+        HotEntityCause.name,
+        message,
+        bound,
+        figures,
+        remedy,
+        explained=explained,
+        needs_key=not _is_in_one_row(result.design, result.entity_fields),
+    )
 
 
 def _add_other_load(load: float, servers: int) -> float:

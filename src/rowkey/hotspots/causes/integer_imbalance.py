@@ -88,16 +88,29 @@ def _build_finding(
     )
     figures = {"regions": regions, "servers": servers, "bound": bound}
     explained = bound if measured_skew is None else min(bound, measured_skew)
-    remedy = _format_remedy(design, facts, max_regions * servers)
-    return CauseFinding(IntegerImbalanceCause.name, message, explained, figures, remedy)
+    remedy, needs_key = _format_remedy(design, facts, max_regions * servers)
+    return CauseFinding(
+        IntegerImbalanceCause.name, message, explained, figures, remedy, needs_key=needs_key
+    )
 
 
-def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], regions: int) -> str:
-    """Return the remedy: a number of regions that is a multiple of the servers."""
+def _format_remedy(
+    design: Design, facts: Mapping[str, FieldFacts], regions: int
+) -> tuple[str, bool]:
+    """Return the remedy, a multiple of the servers as the number of regions.
+
+    Args:
+        design: the design.
+        facts: the facts of its fields.
+        regions: the least such number.
+
+    Returns:
+        A sentence, and whether it needs another key.
+    """
     servers = design.cluster.servers
     multiple = f"or another multiple of {servers:,}"
     if design.splits.algorithm != PER_BUCKET:
-        return f"Use {pluralize(regions, 'region')}, {multiple}."
+        return f"Use {pluralize(regions, 'region')}, {multiple}.", False
     place, term = next(
         (n, term) for n, term in enumerate(design.key.terms) if not isinstance(term, Constant)
     )
@@ -109,9 +122,10 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], regions: int
             f"Use {proposal.toml_text}, because the leading part has no more values; its "
             f"{pluralize(BUCKETS_PER_SERVER * servers, 'bucket')} divide evenly among the servers; "
             f"{proposal.cost_phrase}."
-        )
+        ), True
     count_proposal = propose_bucket_count(design, place, regions)
-    return f"Use {count_proposal.toml_text}, {pluralize(regions, 'bucket')}, {multiple}."
+    text = f"Use {count_proposal.toml_text}, {pluralize(regions, 'bucket')}, {multiple}."
+    return text, False
 
 
 def _has_declared_count(design: Design, place: int, term: Term) -> bool:

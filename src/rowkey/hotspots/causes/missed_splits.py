@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.design import count_combined_values, format_toml_value, list_key_prefixes
 from rowkey.hotspots.contract import Cause
@@ -85,7 +85,7 @@ class MissedSplitsCause(Cause):
                 f"{message} {max_share:.2%} of all keys fall into one of {region_phrase}.".strip()
             )
             bound = max(bound, servers * max_share)
-        return CauseFinding(cls.name, message, bound, figures, _format_remedy(design, facts))
+        return _build_cause(design, facts, message, bound, figures)
 
     @classmethod
     def predict_from_sample(
@@ -193,13 +193,7 @@ def _predict_from_bytes(
             f"into one of {region_phrase}."
         )
         figures = {"regions": regions, "unreachable": 0, "expected": max_share}
-        return CauseFinding(
-            MissedSplitsCause.name,
-            message,
-            max(servers * max_share, 1.0),
-            figures,
-            _format_remedy(design, facts),
-        )
+        return _build_cause(design, facts, message, max(servers * max_share, 1.0), figures)
     return _predict_from_numbers(design, facts, boundaries, part.fields[0])
 
 
@@ -230,9 +224,7 @@ def _predict_from_numbers(
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
     bound = servers / max(min(reached, servers), 1)
-    return CauseFinding(
-        MissedSplitsCause.name, message, bound, figures, _format_remedy(design, facts)
-    )
+    return _build_cause(design, facts, message, bound, figures)
 
 
 def _predict_from_random_values(
@@ -249,9 +241,7 @@ def _predict_from_random_values(
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
     bound = servers / max(min(reached, servers), 1)
-    return CauseFinding(
-        MissedSplitsCause.name, message, bound, figures, _format_remedy(design, facts)
-    )
+    return _build_cause(design, facts, message, bound, figures)
 
 
 def _build_finding(
@@ -275,13 +265,30 @@ def _build_finding(
     servers = design.cluster.servers
     bound = servers / max(min(regions - empty, servers), 1)
     figures = {"regions": regions, "empty": empty, "share": fullest, "low": low, "high": high}
-    return CauseFinding(
-        MissedSplitsCause.name, message, bound, figures, _format_remedy(design, facts)
-    )
+    return _build_cause(design, facts, message, bound, figures)
 
 
-def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
-    """Return the remedy: splits that fit the keys, or a key that needs no splits."""
+def _build_cause(
+    design: Design,
+    facts: Mapping[str, FieldFacts],
+    message: str,
+    bound: float,
+    figures: dict[str, Any],
+) -> CauseFinding:
+    """Return the cause with its remedy: splits that fit the keys, or a key that needs no splits."""
+    remedy = _format_fitting_splits(design)
+    if remedy:
+        return CauseFinding(MissedSplitsCause.name, message, bound, figures, remedy)
+    why = "these splits follow earlier keys and do not fit the later ones"
+    if list_key_prefixes(design.key) is not None:
+        why = "each prefix has its own region already, and too few values occur to fill them evenly"
+    proposal = propose_spread_key(design, facts)
+    remedy = f"Use {proposal.toml_text}, because {why}; {proposal.cost_phrase}."
+    return CauseFinding(MissedSplitsCause.name, message, bound, figures, remedy, needs_key=True)
+
+
+def _format_fitting_splits(design: Design) -> str:
+    """Return the splits that fit the keys, as a sentence; empty if none would fit better."""
     declared, regions = design.splits.algorithm, design.splits.request.regions
     prefixes = list_key_prefixes(design.key)
     if declared == PER_BUCKET and regions is not None and regions > len(prefixes or ()):
@@ -292,19 +299,16 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
     if prefixes is not None:
         if not has_bucket_splits(design):
             return 'Use splits = "per_bucket", which splits at the values of the leading part.'
-        why = "each prefix has its own region already, and too few values occur to fill them evenly"
-    elif (equal := _find_equal_steps(design)) is not None:
+        return ""
+    if (equal := _find_equal_steps(design)) is not None:
         splits = format_toml_value({"algorithm": equal, "regions": _choose_region_count(design)})
         return (
             f"Use splits = {splits}, because the leading bytes are spread evenly over their "
             "whole range."
         )
-    elif declared != "sample":
+    if declared != "sample":
         return f"Use {format_quantile_splits(design)}, which splits at quantiles of sampled keys."
-    else:
-        why = "these splits follow earlier keys and do not fit the later ones"
-    proposal = propose_spread_key(design, facts)
-    return f"Use {proposal.toml_text}, because {why}; {proposal.cost_phrase}."
+    return ""
 
 
 def _find_equal_steps(design: Design) -> str | None:

@@ -57,6 +57,7 @@ class MovingFrontCause(Cause):
             skew,
             {"field": field, "rising": rising},
             _format_remedy(design, facts, is_import=is_import),
+            needs_key=not is_import,
         )
 
     @classmethod
@@ -98,7 +99,13 @@ class MovingFrontCause(Cause):
         least_share = 1.0 if front.is_stationary else _find_least_share(result)
         bound = 1.0 if is_import else max(result.servers * least_share, 1.0)
         return CauseFinding(
-            cls.name, message, bound, figures, remedy, explained=result.measured_skew.skew
+            cls.name,
+            message,
+            bound,
+            figures,
+            remedy,
+            explained=result.measured_skew.skew,
+            needs_key=not is_import,
         )
 
 

@@ -49,13 +49,14 @@ class TimeOnlyBucketCause(Cause):
             "reached": reached,
             "buckets": part.cardinality,
         }
+        remedy = _format_remedy(design, facts)
         if reached is not None and part.cardinality is not None and reached < part.cardinality:
             message = (
                 f"{_format_source(part)}, and its times come in steps of "
                 f"{_format_seconds(step_ns)}: they reach {reached} of {part.cardinality} values."
             )
             bound = max(servers / reached, 1.0)
-            return CauseFinding(cls.name, message, bound, figures, _format_remedy(design, facts))
+            return CauseFinding(cls.name, message, bound, figures, remedy, needs_key=True)
         if step_ns < SECOND_NS or design.writes.arrival not in CLOCK_ARRIVALS:
             return None
         places = f"one of {part.cardinality} values" if _has_listed_values(part) else ("one region")
@@ -63,7 +64,7 @@ class TimeOnlyBucketCause(Cause):
             f"{_format_source(part)}: all events of the same {_format_seconds(step_ns)} go to "
             f"{places}."
         )
-        return CauseFinding(cls.name, message, servers, figures, _format_remedy(design, facts))
+        return CauseFinding(cls.name, message, servers, figures, remedy, needs_key=True)
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
@@ -94,6 +95,7 @@ class TimeOnlyBucketCause(Cause):
             figures,
             prediction.remedy,
             explained=result.measured_skew.skew,
+            needs_key=True,
         )
 
 

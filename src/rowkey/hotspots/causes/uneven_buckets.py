@@ -66,7 +66,8 @@ class UnevenBucketsCause(Cause):
             "share": 1 / reached,
         }
         bound = compute_server_imbalance(reached, design.cluster.servers)
-        return CauseFinding(cls.name, message, bound, figures, _format_remedy(design, facts))
+        remedy = _format_remedy(design, facts)
+        return CauseFinding(cls.name, message, bound, figures, remedy, needs_key=True)
 
     @classmethod
     def predict_from_sample(
@@ -161,6 +162,7 @@ def _find_uneven_values(
         figures,
         _format_remedy(design, facts),
         explained=servers * fullest,
+        needs_key=True,
     )
 
 

@@ -50,7 +50,14 @@ class EveryServerCause(ReadCause):
             "servers": result.answer_servers,
             "proposal": build_proposal_evidence(proposal),
         }
-        return ReadCauseFinding(cls.name, message, _format_remedy(proposal), share, evidence)
+        return ReadCauseFinding(
+            cls.name,
+            message,
+            _format_remedy(proposal),
+            share,
+            evidence,
+            needs_key=proposal is not None,
+        )
 
 
 def _propose_key(result: ReadLoadResult) -> NarrowKeyProposal | None:

@@ -63,6 +63,7 @@ class NewestRegionCause(ReadCause):
                     "newest_share": share,
                     "proposal": build_proposal_evidence(proposal if is_worth else None),
                 },
+                needs_key=is_worth,
             )
         return None
 

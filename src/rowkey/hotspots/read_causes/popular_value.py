@@ -61,6 +61,7 @@ class PopularValueCause(ReadCause):
                 "operation_share": popular.work_share,
                 "proposal": build_proposal_evidence(proposal),
             },
+            needs_key=proposal is not None,
         )
 
 

@@ -63,5 +63,10 @@ value  = "float64"
         if cause is not None:
             figures = dict(cause.evidence)
             yield self.build_finding(
-                "key", cause.message, cause.remedy, value=figures.pop("values"), **figures
+                "key",
+                cause.message,
+                cause.remedy,
+                value=figures.pop("values"),
+                needs_key=cause.needs_key,
+                **figures,
             )

@@ -116,6 +116,7 @@ span  = "1h"
                     severity=self._choose_severity(subject, read),
                     value=read.name,
                     given=list(one.bounds),
+                    needs_key=True,
                     proposal=better.key if better is not None else None,
                 )
             elif not one.bounds and read.limit is None:

@@ -72,4 +72,5 @@ value  = "float64"
             verdict="A hash moves the hot spot and does not spread it." if hashed else "",
             share=cause.evidence["share"],
             bound=cause.bound,
+            needs_key=cause.needs_key,
         )

@@ -72,5 +72,6 @@ name = { type = "text", max_bytes = 200 }
                 severity="info" if "assumed" in cause.evidence else None,
                 value=subject.declared_tree.get("splits"),
                 verdict="Choose the split algorithm by the bytes that keys start with.",
+                needs_key=cause.needs_key,
                 **cause.evidence,
             )

@@ -62,5 +62,10 @@ line = { type = "text", max_bytes = 500 }
         if cause is None or cause.evidence.get("field") is None:
             return  # another rule reports an import in the order of the keys
         yield self.build_finding(
-            "key", cause.message, cause.remedy, value=str(subject.key), **cause.evidence
+            "key",
+            cause.message,
+            cause.remedy,
+            value=str(subject.key),
+            needs_key=cause.needs_key,
+            **cause.evidence,
         )

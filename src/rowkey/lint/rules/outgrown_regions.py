@@ -130,6 +130,7 @@ rate = "5000/s"
             severity=severity,
             value=regions,
             verdict=self._format_verdict(size),
+            needs_key=front is not None,
             size=size,
             regions=regions,
             region_bytes=each,

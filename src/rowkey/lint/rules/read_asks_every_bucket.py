@@ -107,6 +107,7 @@ limit = 1000
                 value=one.read.name,
                 fan_out=one.plan.fan_out,
                 lacking=sorted(missing_fields),
+                needs_key=True,
             )
 
     def _format_remedy(self, subject: LintSubject, names: Sequence[str]) -> str:

@@ -94,6 +94,7 @@ line = { type = "text", max_bytes = 500 }
             value=place,
             verdict=verdict,
             together=events_per_step,
+            needs_key=cause.needs_key,
             **cause.evidence,
         )
 

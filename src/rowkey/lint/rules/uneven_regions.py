@@ -72,5 +72,6 @@ line = { type = "text", max_bytes = 500 }
                     "number of regions."
                 ),
                 value=subject.declared_tree.get("splits"),
+                needs_key=cause.needs_key,
                 **cause.evidence,
             )

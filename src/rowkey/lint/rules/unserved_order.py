@@ -102,5 +102,6 @@ limit = 20
                 value=read.name,
                 wanted=[str(o) for o in read.order],
                 comes=[str(o) for o in plan.row_order],
+                needs_key=True,
                 proposal=better.key if better is not None else None,
             )

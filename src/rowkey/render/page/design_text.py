@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.lint import RULES
+from rowkey.messages import Message
 from rowkey.render.page.figure_format import format_count, format_load, format_share
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
@@ -179,6 +180,8 @@ def translate_cause(cause: Mapping[str, Any], translator: Translator) -> tuple[s
         message = translator(f"{prefix}.message", **_join_fields(cause["evidence"]))
     except (KeyError, ValueError, TypeError):  # the evidence lacks a figure of the sentence
         message = translator(f"{prefix}.general")
+    if isinstance(cause["remedy"], Message):
+        return title, message, translator.translate_message(cause["remedy"])
     if cause["proposal"]:
         return title, message, translator(f"{prefix}.proposal", **cause["proposal"])
     if cause["notation"]:

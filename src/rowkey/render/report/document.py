@@ -130,7 +130,7 @@ def build_shown_cause(cause: CauseFinding, redaction: Redaction = NO_REDACTION) 
 def _format_proposal(cause: CauseFinding) -> dict[str, str]:
     """Return the key, splits and heavy values that a cause proposes, in TOML notation."""
     proposal = cause.evidence.get("proposal")
-    if not proposal:
+    if not proposal or not proposal["heavy"]:
         return {}
     ((field, values),) = proposal["heavy"].items()
     options = {name: format_toml_value(proposal[name]) for name in ("key", "splits")}

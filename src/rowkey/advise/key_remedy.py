@@ -1,0 +1,205 @@
+"""The remedy by another key: the key that the search recommends, the same in every command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rowkey.explanations import explain_read
+from rowkey.messages import Message
+from rowkey.proposals import KeyProposal, ReadKeyProposal
+from rowkey.schema import format_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rowkey.advise.advice import Advice
+    from rowkey.advise.judgement import JudgedDesign
+    from rowkey.explanations import Explanation
+    from rowkey.hotspots import CauseFinding, ReadCauseFinding
+    from rowkey.lint import Finding, LintResult
+    from rowkey.plan import BoundRead
+    from rowkey.simulate import Simulation
+
+    Remediable = TypeVar("Remediable", Finding, CauseFinding, ReadCauseFinding)
+
+SEARCH_REMEDY = Message(
+    "remedy.search",
+    "Another key is needed: rowkey advise searches for it by your events and reads.",
+)
+NO_KEY_REMEDY = Message(
+    "remedy.no_key",
+    "No other key was better in a replay of the events and the reads; rowkey advise says which "
+    "were judged, and why they are not proposed.",
+)
+
+
+class KeyRemedy:
+    """What the search recommends, as the remedy of each finding and cause that needs another key.
+
+    No key is named for what the recommended tables do not mend.
+
+    Args:
+        advice: the result of the search; None if nothing was searched.
+    """
+
+    def __init__(self, advice: Advice | None) -> None:
+        self._advice = advice
+        self._tables = () if advice is None else advice.recommended
+        self._proposals = tuple(map(self._build_proposal, self._tables))
+        self._absence = SEARCH_REMEDY if advice is None else NO_KEY_REMEDY
+
+    def complete_findings(self, result: LintResult) -> LintResult:
+        """Return the findings of the rules with this remedy where another key is needed."""
+        findings = tuple(map(self._complete_finding, result.findings))
+        causes = tuple(map(self._complete_cause, result.causes))
+        return replace(result, findings=findings, causes=causes)
+
+    def complete_simulation(self, simulation: Simulation) -> Simulation:
+        """Return a simulation with this remedy in the causes that need another key."""
+        completed = replace(simulation)
+        vars(completed).update(vars(simulation))
+        vars(completed).update(
+            causes=[self._complete_cause(one) for one in simulation.causes],
+            read_causes={
+                name: [self._complete_read_cause(one) for one in causes]
+                for name, causes in simulation.read_causes.items()
+            },
+        )
+        return completed
+
+    def complete_explanation(self, explanation: Explanation, read: BoundRead) -> Explanation:
+        """Return the explanation of a read with the recommended table that serves it, if any."""
+        for table, proposal in zip(self._tables, self._proposals, strict=True):
+            design = table.design
+            served = explain_read(design.key, read, servers=design.cluster.servers)
+            if served.access_type != "full scan" and served.order_method != "sorted":
+                proposed = ReadKeyProposal(
+                    key=proposal.key,
+                    splits=proposal.splits,
+                    heavy_values=proposal.heavy_values,
+                    fan_out=served.fan_out,
+                    is_backwards=served.order_method == "backwards",
+                    residual_fields=served.residual_fields,
+                    moved_fields=tuple(
+                        name
+                        for name in design.key.fields
+                        if name not in self._declared.design.key.fields
+                    ),
+                    remedy=self._format_remedy(),
+                )
+                return replace(explanation, proposal=proposed)
+        return replace(explanation, proposal=None)
+
+    @property
+    def _declared(self) -> JudgedDesign:
+        """Return the declared design as the search judged it."""
+        assert self._advice is not None
+        return self._advice.declared
+
+    def _complete_finding(self, finding: Finding) -> Finding:
+        """Return a finding with this remedy if it needs another key."""
+        if not finding.needs_key:
+            return finding
+        remaining = {
+            _identify_finding(one)
+            for table in self._tables
+            for one in table.lint_result.findings
+            if one.rank >= finding.rank
+        }
+        is_mended = _identify_finding(finding) not in remaining
+        return self._complete(finding, is_mended=is_mended)
+
+    def _complete_cause(self, cause: CauseFinding) -> CauseFinding:
+        """Return a cause of the load of writes with this remedy if it needs another key."""
+        if not cause.needs_key:
+            return cause
+        is_mended = all(one.write_cost < self._declared.write_cost for one in self._tables)
+        return self._complete(cause, is_mended=is_mended)
+
+    def _complete_read_cause(self, cause: ReadCauseFinding) -> ReadCauseFinding:
+        """Return a cause of the load of a read with this remedy if it needs another key."""
+        if not cause.needs_key:
+            return cause
+        cost = sum(one.read_cost for one in self._tables)
+        return self._complete(cause, is_mended=not self._tables or cost < self._declared.read_cost)
+
+    def _complete(self, one: Remediable, *, is_mended: bool) -> Remediable:
+        """Return a finding or cause with the recommended key, if that mends it, as its remedy."""
+        is_named = bool(self._tables) and is_mended
+        evidence = dict(one.evidence)
+        if "proposal" in evidence:
+            evidence["proposal"] = _build_evidence(self._proposals[0]) if is_named else None
+        remedy = self._format_remedy() if is_named else self._absence
+        return replace(one, remedy=remedy, evidence=evidence)
+
+    def _build_proposal(self, table: JudgedDesign) -> KeyProposal:
+        """Return what the declared design must change to be a recommended table."""
+        before, after = self._declared.design, table.design
+        splits = after.splits.algorithm
+        is_same = len(self._tables) == 1 and after.splits == before.splits
+        return KeyProposal(
+            key=format_key(after.key.terms),
+            splits="" if is_same else splits,
+            heavy_values={
+                name: field.heavy_values
+                for name, field in after.fields.items()
+                if field.heavy_values != before.fields[name].heavy_values
+            },
+        )
+
+    def _format_remedy(self) -> Message:
+        """Return the recommended key or keys as a sentence, with what they do to the writes."""
+        if len(self._proposals) > 1:
+            return Message(
+                "remedy.tables",
+                "Write each event to {count} tables: {tables}.",
+                count=len(self._proposals),
+                tables="; ".join(one.toml_text for one in self._proposals),
+            )
+        (table,), (proposal,) = self._tables, self._proposals
+        return Message(
+            "remedy.key",
+            "Use {toml}: in a replay the busiest server takes {skew}× its fair share of the "
+            "writes, now {present}×.",
+            toml=proposal.toml_text,
+            skew=f"{max(table.simulation.verdict.skew, 1.0):.2f}",
+            present=f"{max(self._declared.simulation.verdict.skew, 1.0):.2f}",
+        )
+
+
+def complete_findings(
+    result: LintResult, find_remedy: Callable[[], KeyRemedy | None]
+) -> LintResult:
+    """Return findings with the recommended key where one is needed; else nothing is searched."""
+    if not any(one.needs_key for one in result.findings) and not any(
+        one.needs_key for one in result.causes
+    ):
+        return result
+    remedy = find_remedy()
+    return result if remedy is None else remedy.complete_findings(result)
+
+
+def complete_simulation(
+    simulation: Simulation, find_remedy: Callable[[], KeyRemedy | None]
+) -> Simulation:
+    """Return a simulation whose causes name the recommended key where one is needed."""
+    read_causes = chain.from_iterable(simulation.read_causes.values())
+    if not any(one.needs_key for one in simulation.causes) and not any(
+        one.needs_key for one in read_causes
+    ):
+        return simulation
+    remedy = find_remedy()
+    return simulation if remedy is None else remedy.complete_simulation(simulation)
+
+
+def _identify_finding(finding: Finding) -> tuple[str, object]:
+    """Return the rule of a finding, and the read that it is about."""
+    return finding.code, finding.value if finding.path.startswith("reads") else ""
+
+
+def _build_evidence(proposal: KeyProposal) -> Mapping[str, Any]:
+    """Return a proposal as the evidence of a finding or cause."""
+    heavy = {name: list(values) for name, values in proposal.heavy_values.items()}
+    return {"key": proposal.key, "splits": proposal.splits, "heavy": heavy}

@@ -1,0 +1,119 @@
+"""Every command that names another key for a design names the one that `advise` recommends."""
+
+from __future__ import annotations
+
+import html
+import json
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.command import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+READ_OF_A_CLIENT = """
+[[reads]]
+name  = "of a client"
+where = "client = ?"
+order = "time desc"
+limit = 20
+"""
+FIELDS = """
+[fields]
+time   = "timestamp_s"
+client = { type = "text", max_bytes = 12 }
+path   = { type = "text", max_bytes = 30 }
+size   = "u32"
+"""
+DESIGNS = {
+    "time first": f"""\
+table = "log"
+key   = "[time][client][path]"
+{FIELDS}{READ_OF_A_CLIENT}""",
+    "one heavy client": f"""\
+table  = "log"
+key    = "[bucket(client, 16)][client][time][path]"
+splits = "per_bucket"
+{FIELDS}{READ_OF_A_CLIENT}""",
+    "a bucket of more than a read gives": f"""\
+table  = "log"
+key    = "[bucket(client, path, 16)][client][path][time]"
+splits = "per_bucket"
+{FIELDS}{READ_OF_A_CLIENT}""",
+    "few values in front": f"""\
+table  = "log"
+key    = "[bucket(path, 16)][path][time][client]"
+splits = "per_bucket"
+{FIELDS}""",
+    "a declared rate": f"""\
+table = "log"
+key   = "[time][client][path]"
+{FIELDS}
+[families.d]
+ttl = "30d"
+
+[writes]
+rate = "4000/s"
+{READ_OF_A_CLIENT}rate = "20/s"
+""",
+}
+HEAVY_SHARES = {"one heavy client": 0.4}
+"""The share of the events that one client has in the sample of a design."""
+
+
+@pytest.fixture(params=DESIGNS)
+def answers(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """Return what each command prints of one design and sample, as one text each."""
+    chance = random.Random(11)
+    share = HEAVY_SHARES.get(request.param, 0.0)
+    rows = [
+        f"{1_700_000_000 + n // 2},"
+        f"{'crawler' if chance.random() < share else f'c{chance.randrange(2_000)}'},"
+        f"/{chance.randrange(6)},{n}"
+        for n in range(1_500)
+    ]
+    sample, design, page = (tmp_path / name for name in ("log.csv", "log.toml", "log.html"))
+    sample.write_text("\n".join(["time,client,path,size", *rows]) + "\n")
+    design.write_text(DESIGNS[request.param])
+    given = design, "--sample", sample
+    run("report", *given, "-o", page)
+    found = {
+        name: json.loads(run(name, *given, "-f", "json").out)
+        for name in ("check", "simulate", "advise")
+    }
+    compared = json.loads(run("compare", design, *given, "-f", "json").out)
+    return {
+        **{name: " ".join(list_texts(one)) for name, one in found.items() if name != "advise"},
+        "compare": " ".join(list_texts(compared)),
+        "report": html.unescape(page.read_text()),
+        "advise": " ".join(list_recommended(found["advise"])),
+    }
+
+
+def list_texts(document: Any) -> list[str]:
+    """Return every text of a JSON document."""
+    if isinstance(document, dict):
+        return [text for value in document.values() for text in list_texts(value)]
+    if isinstance(document, list):
+        return [text for value in document for text in list_texts(value)]
+    return [document] if isinstance(document, str) else []
+
+
+def list_recommended(advice: dict[str, Any]) -> list[str]:
+    """Return the keys that `advise` recommends, as a design file writes them."""
+    balanced = [one for one in advice["picks"] if "balanced" in one["strengths"]]
+    return [f'key = "{one["key"]}"' for one in advice["tables"] or balanced]
+
+
+def test_all_commands_name_the_same_key(answers: dict[str, str]) -> None:
+    """No command names a key, or a part of one, that is not recommended, and each names that."""
+    recommended = set(re.findall(r'key = "[^"]+"', answers.pop("advise")))
+    for command, text in answers.items():
+        named = set(re.findall(r'key = "[^"]+"', text))
+        assert recommended == named, command
+        assert not re.search(r"[Pp]ut \[\w+\(", text), command
+        assert "Compute the bucket from" not in text, command
