@@ -3,7 +3,13 @@
 from rowkey.engines.backends import ENGINES
 from rowkey.engines.cell_blocks import build_blocks
 from rowkey.engines.contract import Cursor, Engine, Operations, Reader, SendCheck, Store
-from rowkey.engines.damage import Examination, RepairResult, RowInterval, SalvageResult
+from rowkey.engines.damage import (
+    CellInspection,
+    Examination,
+    RepairResult,
+    RowInterval,
+    SalvageResult,
+)
 from rowkey.engines.engine_url import anchor_url, open_engine
 from rowkey.engines.ordering.row_clock import RowClock, get_time_ms
 from rowkey.engines.region_counts import OpenRegion, RegionAvailability, RegionRequestCounts
@@ -25,6 +31,7 @@ __all__ = [
     "NEWEST_CELLS",
     "RAW_CELLS",
     "CellCondition",
+    "CellInspection",
     "CellSelection",
     "Cursor",
     "Engine",

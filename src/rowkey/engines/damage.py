@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rowkey.engines.pairs.layout import parse_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from rowkey.engines.requests import TableSpec
+    import pyarrow as pa
+
+    from rowkey.engines.requests import CellSelection, TableSpec
     from rowkey.errors import OneMistakeError
+
+CellInspection: TypeAlias = (
+    "Callable[[TableSpec, Callable[[CellSelection], Iterator[pa.RecordBatch]]], None]"
+)
+"""Is called with the spec of a table without damage, and a function that reads its cells."""
 
 RowInterval = tuple[bytes | None, bytes | None]
 """The first and the last row of a range, both inclusive; None for an open end."""

@@ -16,7 +16,8 @@ from rowkey.render.undeclared_cells import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rowkey.engines import Examination, RepairResult, RowInterval, SalvageResult
+    from rowkey.engines import RepairResult, RowInterval, SalvageResult
+    from rowkey.table import VerifiedTable
 
 _MAX_RANGES_PRINTED = 20
 """Ranges of rows that are printed; a JSON document lists all."""
@@ -36,6 +37,9 @@ _EXAMINATION_FIELDS = {
     "tables[].files": "files that were read",
     "tables[].bytes": "bytes of the files of sorted pairs",
     "tables[].notes[]": "what is wrong, but takes nothing away, or is not known",
+    "tables[].undeclared": "cells that the design of the table does not declare, as stored; null "
+    "if the table is damaged or has no design",
+    **{f"tables[].{path}": meaning for path, meaning in UNDECLARED_FIELDS.items()},
 }
 
 VERIFY_FIELDS = {
@@ -84,7 +88,7 @@ REPAIR_FIELDS = {
 }
 
 
-def build_verify_document(url: str, examinations: Iterable[Examination]) -> dict[str, Any]:
+def build_verify_document(url: str, examinations: Iterable[VerifiedTable]) -> dict[str, Any]:
     """Return the examined tables as `rowkey verify -f json` prints them."""
     return {
         "format": FORMAT_VERSION,
@@ -95,7 +99,7 @@ def build_verify_document(url: str, examinations: Iterable[Examination]) -> dict
 
 def build_repair_document(
     url: str,
-    examinations: Iterable[Examination],
+    examinations: Iterable[VerifiedTable],
     repairs: Iterable[RepairResult] = (),
     saved_tables: Iterable[SalvageResult] = (),
     target_url: str | None = None,
@@ -131,7 +135,7 @@ def build_repair_document(
     return {"format": FORMAT_VERSION, "url": url, "tables": tables, "catalog": None}
 
 
-def _describe_table(examination: Examination) -> dict[str, Any]:
+def _describe_table(examination: VerifiedTable) -> dict[str, Any]:
     """Return the document of one examined table."""
     return {
         "table": examination.table,
@@ -151,6 +155,9 @@ def _describe_table(examination: Examination) -> dict[str, Any]:
         "files": examination.file_count,
         "bytes": examination.size_bytes,
         "notes": examination.notes,
+        "undeclared": None
+        if examination.undeclared is None
+        else build_undeclared_document(examination.undeclared),
     }
 
 
@@ -159,7 +166,7 @@ def _describe_rows(row_ranges: Iterable[RowInterval]) -> list[list[str | None]]:
     return [[None if row is None else row.hex() for row in rows] for rows in row_ranges]
 
 
-def format_examination(examination: Examination) -> Iterator[str]:
+def format_examination(examination: VerifiedTable) -> Iterator[str]:
     """Yield the lines that report what is damaged in a table."""
     read = (
         f"{pluralize(examination.cell_count, 'cell')} in "
@@ -171,6 +178,10 @@ def format_examination(examination: Examination) -> Iterator[str]:
     yield from _format_lost_rows(examination.lost_rows)
     for note in examination.notes:
         yield f"  note: {note}"
+    if examination.undeclared is not None:
+        name, undeclared = examination.table, examination.undeclared
+        for line in format_undeclared_cells(name, undeclared, "no other cell is stored there"):
+            yield f"  {line}"
 
 
 def _format_lost_rows(row_ranges: Sequence[RowInterval]) -> Iterator[str]:

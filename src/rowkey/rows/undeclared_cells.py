@@ -126,9 +126,11 @@ class UndeclaredCells:
             row_key: its key.
             cells: its undeclared cells.
             event_prefixes: the prefixes of those events in it that have declared cells.
-            is_rest: whether the row was counted with other cells of it.
+            is_rest: whether the row was counted with other cells of it that belong to no event.
         """
-        prefixes = set() if is_rest else {one.event_prefix for one in cells}
+        prefixes = {one.event_prefix for one in cells}
+        if is_rest:
+            prefixes.discard(None)
         columns: dict[Column, int] = {}
         for one in cells:
             columns[one.column] = columns.get(one.column, 0) + 1

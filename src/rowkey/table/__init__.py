@@ -25,6 +25,7 @@ from rowkey.table.moves.moved_table import (
 from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.repair import (
     CatalogRepair,
+    VerifiedTable,
     repair_catalog,
     repair_tables,
     save_tables,
@@ -63,6 +64,7 @@ __all__ = [
     "TableWithCompanions",
     "UndecodableRow",
     "UndecodableRows",
+    "VerifiedTable",
     "build_missing_error",
     "build_row_mutations",
     "build_table_spec",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -16,20 +17,31 @@ from rowkey.catalog import (
     restore_entry,
 )
 from rowkey.cells import LATEST, Cell, RowCells
-from rowkey.engines import ENGINES, Examination, get_time_ms, open_engine
+from rowkey.engines import (
+    ENGINES,
+    NEWEST_CELLS,
+    CellSelection,
+    Examination,
+    get_time_ms,
+    open_engine,
+)
 from rowkey.errors import (
     Conflict,
     CorruptionError,
     InvalidArgument,
     NotSupported,
     OneMistakeError,
+    RowError,
     RowkeyError,
     Unavailable,
 )
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
+from rowkey.rows import UndeclaredCells
 from rowkey.table.lifecycle import check_arguments
 from rowkey.table.moves.moved_table import find_moved_table, find_replacement, find_used_table
+from rowkey.table.scans.scan_items import align_to_events
+from rowkey.table.scans.scan_ranges import PAGE_CELLS
 from rowkey.table.table_location import (
     TableLocation,
     build_lost_error,
@@ -41,9 +53,11 @@ from rowkey.table.table_spec import has_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    import pyarrow as pa
+
     from rowkey.catalog import CatalogEntry
     from rowkey.design import Design
-    from rowkey.engines import Engine, RepairResult, SalvageResult
+    from rowkey.engines import CellInspection, Engine, RepairResult, SalvageResult, TableSpec
 
     CellProgress = Callable[[int, int], None]
     """Called with how many cells are done, and of about how many."""
@@ -59,7 +73,9 @@ _MISSING_CODES_NOTE = (
 class Repairable(Protocol):
     """An engine whose tables can be verified and repaired."""
 
-    def examine(self, name: str, progress: CellProgress = ...) -> Examination:
+    def examine(
+        self, name: str, progress: CellProgress = ..., inspect_cells: CellInspection | None = None
+    ) -> Examination:
         """Read every block of every file of a table, and return what is damaged."""
 
     def repair(self, name: str) -> RepairResult:
@@ -71,10 +87,23 @@ class Repairable(Protocol):
         """Save all readable rows of a table into a table of another engine."""
 
 
+@dataclass(slots=True)
+class VerifiedTable(Examination):
+    """The damage that was found in one table, and the cells of other programs.
+
+    Args:
+        undeclared: its cells in columns that its design does not declare, as they are stored: of
+            copies under several salts or bucket counts each counts. None if the table is damaged
+            or has no design.
+    """
+
+    undeclared: UndeclaredCells | None = None
+
+
 @explain_shortage
 def verify_tables(
     url: str, tables: Sequence[str] = (), progress: CellProgress | None = None
-) -> Iterator[Examination]:
+) -> Iterator[VerifiedTable]:
     """Read every block of every file of tables, and yield what is damaged; change nothing.
 
     Args:
@@ -95,11 +124,14 @@ def verify_tables(
         for given in tables or sorted({*engine.list_tables(), *errors_by_table}):
             name = _find_replacement(engine, given, url)
             if engine.has_table(name):
-                examination = readable.examine(name, progress or _ignore_progress)
+                cells = _CellSummary()
+                examination = readable.examine(name, progress or _ignore_progress, cells.inspect)
+                examination.notes += cells.notes
                 _note_opening_problem(engine, url, examination)
-                yield examination
+                values = {one.name: getattr(examination, one.name) for one in fields(examination)}
+                yield VerifiedTable(**values, undeclared=cells.undeclared)
             elif name in errors_by_table:
-                yield Examination(name, problems=[errors_by_table[name]], is_readable=False)
+                yield VerifiedTable(name, problems=[errors_by_table[name]], is_readable=False)
             else:
                 raise build_missing_error(url, name, engine)
 
@@ -158,6 +190,40 @@ def save_tables(
                 )
                 notes = _save_entry(engine, target, target_url, name)
                 yield replace(saved, notes=[*saved.notes, *notes])
+
+
+class _CellSummary:
+    """Counts the undeclared cells of a table by the design in its attributes."""
+
+    undeclared: UndeclaredCells | None = None
+    """The cells; None if the table has no design."""
+    notes: Sequence[str] = ()
+    """Why they could not be counted."""
+
+    def inspect(
+        self, spec: TableSpec, read_blocks: Callable[[CellSelection], Iterator[pa.RecordBatch]]
+    ) -> None:
+        """Read and count the cells; see `VerifiedTable`."""
+        try:
+            layout = restore_entry(spec.name, spec.attributes, spec.splits).design.layout
+        except RowkeyError:
+            return  # a table of another program, or of a later version
+        prefix = layout.qualifier_prefix
+        if prefix is None or len(spec.families) > 1:
+            blocks = read_blocks(NEWEST_CELLS)
+        else:
+            blocks = align_to_events(read_blocks(CellSelection(batch=PAGE_CELLS)), prefix)
+        summary, last_row = UndeclaredCells(), None
+        rows = chain.from_iterable(map(layout.split_undeclared_rows, blocks))
+        try:
+            for row, prefixes, cells in rows:
+                summary.add_row(row, cells, prefixes, is_rest=row == last_row)
+                if any(one.event_prefix is None for one in cells):
+                    last_row = row
+        except RowError as problem:
+            self.notes = [f"cells that the design does not declare were not counted: {problem}"]
+        else:
+            self.undeclared = summary
 
 
 def _find_replacement(engine: Engine, name: str, url: str) -> str:

@@ -23,8 +23,8 @@ from rowkey.cli.tables import TABLE_URL_OPTION
 
 if TYPE_CHECKING:
     from rowkey.design import Design
-    from rowkey.engines import Examination, RepairResult, SalvageResult
-    from rowkey.table import CatalogRepair, CompanionRepair
+    from rowkey.engines import RepairResult, SalvageResult
+    from rowkey.table import CatalogRepair, CompanionRepair, VerifiedTable
 
 
 @define_command("Operate", "Repair damaged tables, a catalog, or companions of a table.")
@@ -113,7 +113,7 @@ def command(
     return 0 if all(one.is_sound for one in examinations) else 1
 
 
-def _repair_tables(url: str, examinations: list[Examination], *, yes: bool) -> list[RepairResult]:
+def _repair_tables(url: str, examinations: list[VerifiedTable], *, yes: bool) -> list[RepairResult]:
     """Repair damaged tables in place, where that is possible and the user confirms it."""
     from rowkey.table import repair_tables
 
@@ -140,7 +140,7 @@ def _print_remaining_problems(url: str, repairs: list[RepairResult]) -> bool:
 def _save_tables(
     url: str,
     target_url: str,
-    examinations: list[Examination],
+    examinations: list[VerifiedTable],
     progress: str,
     *,
     keep_incomplete: bool,
@@ -160,7 +160,7 @@ def _save_tables(
         )
 
 
-def _print_advice(url: str, unrepaired: list[Examination]) -> None:
+def _print_advice(url: str, unrepaired: list[VerifiedTable]) -> None:
     """Print what the user can do about tables that are still damaged."""
     if any(not examination.needs_saving for examination in unrepaired):
         print_notes(

@@ -26,7 +26,7 @@ def command(table: str | None, url: str, output: str, progress: str) -> int:
     Each damaged or missing file is reported with the rows that lack cells because of it. A table
     is sound if this user can open, read and write it: the catalog entry, links and other things in
     place of files, and modes are checked as opening checks them. Exits with 3 if a table is not.
-    Cells in columns that the design does not declare are no damage; count tells of them.
+    Cells in columns that the design does not declare are no damage, and are counted as stored.
 
     \b
     rowkey verify logs.toml --on rocks:./data

@@ -39,7 +39,7 @@ from rowkey.open_file_limit import build_shortage_error, is_shortage
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rowkey.engines.damage import Examination, RepairResult, SalvageResult
+    from rowkey.engines.damage import CellInspection, Examination, RepairResult, SalvageResult
     from rowkey.engines.requests import TableSpec
 
     Clock = Callable[[], int]
@@ -132,19 +132,24 @@ class RocksEngine(Engine):
             raise _build_unusable_error(path, problem) from problem
 
     def examine(
-        self, name: str, progress: Callable[[int, int], None] = ignore_progress
+        self,
+        name: str,
+        progress: Callable[[int, int], None] = ignore_progress,
+        inspect_cells: CellInspection | None = None,
     ) -> Examination:
         """Close a table, read every block of its files, and report the damage; change no file.
 
         Args:
             name: the table's name.
             progress: called with the number of cells read, and with about how many there are.
+            inspect_cells: called once all is read, if the table has no damage.
 
         Raises:
             InvalidArgument: there is no such table.
             Unavailable: the disk cannot be read.
         """
-        return examine_table(self._close_table(name), progress)
+        directory = self._close_table(name)
+        return examine_table(directory, progress, inspect_cells, now_ms=self._clock())
 
     def repair(self, name: str) -> RepairResult:
         """Repair a table in place: rewrite its descriptor, and cut its logs at the first damage.

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rowkey.cells import Family
 from rowkey.engines.damage import Examination
-from rowkey.engines.requests import TableSpec
+from rowkey.engines.pairs.pair_reader import open_pairs
+from rowkey.engines.pairs.pair_source import EndCheck
+from rowkey.engines.request_checks import build_views
+from rowkey.engines.requests import ScanRange, TableSpec
+from rowkey.engines.rocksdb.cursor import ScanCursors
 from rowkey.engines.rocksdb.database import parse_family_name, to_column_family
 from rowkey.engines.rocksdb.storage_errors import explain_error
 from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, read_spec
@@ -31,7 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from rowkey.engines.damage import RowInterval
+    import pyarrow as pa
+
+    from rowkey.engines.damage import CellInspection, RowInterval
+    from rowkey.engines.requests import CellSelection
     from rowkey.engines.rocksdb_salvage.salvage_view import SalvageView
 
 
@@ -40,13 +48,20 @@ def ignore_progress(done: int, total: int) -> None:
 
 
 def examine_table(
-    directory: Path, progress: Callable[[int, int], None] = ignore_progress
+    directory: Path,
+    progress: Callable[[int, int], None] = ignore_progress,
+    inspect_cells: CellInspection | None = None,
+    *,
+    now_ms: int = 0,
 ) -> Examination:
     """Read every block of every file of a closed table, and report the damage.
 
     Args:
         directory: the directory of the table.
         progress: called with the number of cells read, and with about how many there are.
+        inspect_cells: called with the spec of a table without damage, and with a function
+            that reads the cells which are visible now.
+        now_ms: the current time, which decides which cells are expired.
 
     Raises:
         Unavailable: the disk cannot be read, or another version of rowkey wrote the table.
@@ -57,6 +72,9 @@ def examine_table(
     try:
         with open_salvage_view(directory, inspection) as view:
             examine_view(directory, examination, view, progress)
+            spec = examination.spec
+            if inspect_cells is not None and spec is not None and not examination.problems:
+                inspect_cells(spec, partial(_read_view_blocks, view, directory, spec, now_ms))
     except CorruptionError as problem:
         examination.problems.append(problem)
         examination.is_readable = False
@@ -134,6 +152,21 @@ def examine_view(
     except CorruptionError as problem:
         examination.problems.append(problem)
     examination.lost_rows = join_intervals(lost_rows)
+
+
+def _read_view_blocks(
+    view: SalvageView, directory: Path, spec: TableSpec, now_ms: int, selection: CellSelection
+) -> Iterator[pa.RecordBatch]:
+    """Yield the visible cells of a table as `Cursor.read_blocks` does."""
+    views = build_views(selection, {one.name: one for one in spec.families}, now_ms)
+    sources = {name: view.build_source(to_column_family(name), directory) for name in views}
+    readers = {
+        name: open_pairs(source, ScanRange(), EndCheck(source)) for name, source in sources.items()
+    }
+    scan = ScanCursors(StoredRegionTracker(), views, selection)
+    (cursor,) = scan.open_cursors([readers])
+    with closing(cursor):
+        yield from cursor.read_blocks()
 
 
 def _find_missing_families(directory: Path, view: SalvageView) -> Iterator[CorruptionError]:
