@@ -263,6 +263,31 @@ def test_proposed_tables_can_be_companions(tmp_path: Path) -> None:
     assert "companions of events" in " ".join(format_advice(advice, 200))
 
 
+@pytest.mark.parametrize(
+    ("repeated", "options", "is_get"),
+    [(0, {}, True), (0, {"unique": True}, True), (60, {}, False), (60, {"unique": True}, False)],
+)
+def test_a_read_by_a_unique_field_is_a_get(
+    tmp_path: Path, repeated: int, options: dict[str, Any], is_get: bool
+) -> None:
+    """A field that no event repeats is a key by itself, and is then declared as unique."""
+    path = tmp_path / "events.csv"
+    numbers = [n * 7919 % 40_009 for n in range(6_000)]
+    rows = [f"{1_000 * at},{numbers[max(at - repeated, at % 2)]}" for at in range(6_000)]
+    path.write_text("\n".join(["at,id", *rows]) + "\n")
+    design = Design(
+        "events",
+        "[at][id]",
+        fields={"at": "timestamp_ms", "id": {"type": "u32", **options}},
+        reads=[{"name": "one", "where": "id = ?", "rate": "900/s"}],
+        writes={"rate": "2000/s", "time": "at"},
+    )
+    (best,) = search(design, path).recommended
+    assert is_get is best.simulation.reads[0].is_get
+    assert is_get is (["id"] == list(best.design.key.fields))
+    assert is_get or options.get("unique", False) is best.design.fields["id"].declaration.unique
+
+
 def test_a_third_table_serves_what_two_leave_fair(orders: Path) -> None:
     """The fewest tables of the best grade are proposed, not the first that are better than one."""
     reads = [

@@ -28,6 +28,7 @@ def build_judged_design(
             rank=(rank, poor_count),
             decisive=SimpleNamespace(rank=rank, message=f"rank {rank}"),
         ),
+        simulation=SimpleNamespace(reads=()),
         warnings=warnings,
         warning_codes={one.code for one in warnings},
         write_cost=cost,

@@ -70,7 +70,7 @@ INVALID_DECLARATIONS: list[tuple[str, Any, str]] = [
     ("[a]", {"type": "text", "max_byte": 1},
      ("fields.a.max_byte: a field has no option 'max_byte'; expected one of type, nullable, of,"
      " precision, scale, width, max_bytes, normalize, heavy, from, family, qualifier, at, pack,"
-     " distinct, mean_bytes, draw. Did you mean max_bytes?")),
+     " distinct, unique, mean_bytes, draw. Did you mean max_bytes?")),
     ("[a]", {"type": "decimal", "precision": 99},
      "fields.a.precision: 99 is not valid; expected 1..38 (decimal: total number of digits)."),
     ("[a]", {"type": 5},

@@ -224,6 +224,22 @@ def test_rows_put_again_under_a_salt_stand_twice(tmp_path: Path) -> None:
     ]
 
 
+def test_a_field_that_repeats_is_not_unique(tmp_path: Path) -> None:
+    """A declaration that no value repeats is compared with the sample, in the key or not."""
+    text = 'table = "o"\nkey = "[order]"\n[fields]\norder = "u64"\n'
+    path = tmp_path / "rows.csv"
+    path.write_text("order,n,m\n" + "".join(f"{n},{n % 600},{n}\n" for n in range(1_200)))
+    design = Design.loads(
+        f"{text}n = {{ type = 'u32', unique = true }}\nm = {{ type = 'u32', unique = true }}"
+    )
+    (found,) = check_design(design, summarize_sample(design, path), select=["RK108"]).findings
+    assert ("fields.n.unique", 600, 1_200) == (
+        found.path,
+        found.evidence["values"],
+        found.evidence["events"],
+    )
+
+
 # Sizes
 
 

@@ -42,7 +42,7 @@ rate  = "50/s"
 """
 REMEDY = (
     'Write each event to 2 tables: key = "[bucket(number, 16)][number][user][desc(at)]" and '
-    'splits = "per_bucket"; key = "[user][desc(at)]" and splits = "sample".'
+    'splits = "per_bucket"; key = "[user][desc(at)][number]" and splits = "sample".'
 )
 
 

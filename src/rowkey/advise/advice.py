@@ -130,13 +130,15 @@ def _build_measure(
         excess = sum(log(cost(one) / least_costs[name]) for name, cost in _COSTS.items())
         # A salt is the last resort: a put that is sent again may store a row twice.
         is_salted = one.design.key.is_salted
+        # A scan of one row opens all files that a get skips by their Bloom filters.
+        scan_count = sum(not read.is_get for read in one.simulation.reads)
         if strength == "balanced":
-            return *rank, is_salted, excess
+            return *rank, is_salted, scan_count, excess
         if strength == "nearest":
-            return *rank, is_salted, _count_changes(declared, one), excess
+            return *rank, is_salted, _count_changes(declared, one), scan_count, excess
         cost = _COSTS[strength](one) / least_costs[strength]
         # What costs hardly more than the least is as good, and may be better in all else.
-        return int(log(cost) / log(1 + MIN_GAIN)), *rank, is_salted, excess
+        return int(log(cost) / log(1 + MIN_GAIN)), *rank, is_salted, scan_count, excess
 
     return measure
 

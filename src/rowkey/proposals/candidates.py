@@ -40,6 +40,8 @@ MAX_CANDIDATES = 20_000
 """Candidates beyond which no more are tried."""
 BUCKET_FACTORS = (1, 2, 4)
 """Multiples of the usual number of buckets that are tried."""
+MIN_UNIQUE_VALUES = 1_000
+"""Sampled values without a repeat from which a field is taken to be unique."""
 QUANTILES = "sample"
 """The split algorithm that takes the boundaries from a sample."""
 
@@ -58,12 +60,18 @@ class Candidate(KeyProposal):
 
     @cached_property
     def kind(self) -> tuple[str, ...]:
-        """Return how its rows are spread, whatever the number of buckets of a light value."""
+        """Return how its rows are spread, whatever the number of buckets of a light value.
+
+        Keys of a unique field alone are a kind of their own: only they serve a read as a get.
+        """
         if self.front is None:
-            return ("", self.spread)
+            return ("", self.spread, *self.unique_fields)
         heavy = "heavy" if self.heavy_values else ""
         fields = sorted({ref.name for ref in find_field_refs(self.front)})
-        return self.front.name, heavy, *map(str, self.front.scalars[1:]), *fields
+        return (
+            *(self.front.name, heavy, *map(str, self.front.scalars[1:]), *fields),
+            *self.unique_fields,
+        )
 
     @property
     def bucket_count(self) -> object:
@@ -91,7 +99,8 @@ def list_candidates(
 ) -> list[Candidate]:
     """Return the keys that a design could have, each once, in a fixed order.
 
-    Every candidate holds the fields of the present key, so that it keeps as many rows apart.
+    Every candidate holds the fields of the present key, so that it keeps as many rows apart, or is
+    made of a unique field alone, which a read gives.
 
     Args:
         design: the design.
@@ -103,7 +112,13 @@ def list_candidates(
     """
     reads = list(plan_example_reads(design, facts))
     found: dict[str, Candidate] = {}
-    tails = list(dict.fromkeys(_list_tails(design, reads, added_fields)))
+    given = {name for read in reads for name in read.given_fields} & {*added_fields}
+    unique = {
+        (FieldRef(name),): name
+        for name in design.fields
+        if name in given and is_unique(design.fields[name], facts.get(name))
+    }
+    tails = list(dict.fromkeys([*unique, *_list_tails(design, reads, added_fields)]))
     combinations = (
         (front, tail)
         for tail in tails
@@ -116,7 +131,16 @@ def list_candidates(
         if key is not None:
             text = format_key(terms)
             splits = QUANTILES if front is None else PER_BUCKET
-            found.setdefault(text, Candidate(key=text, splits=splits, bound_key=key, front=front))
+            found.setdefault(
+                text,
+                Candidate(
+                    key=text,
+                    splits=splits,
+                    unique_fields=(unique[tail],) if tail in unique else (),
+                    bound_key=key,
+                    front=front,
+                ),
+            )
     return [*found.values(), *_list_heavy_candidates(design, facts, tails)]
 
 
@@ -179,6 +203,24 @@ def _list_tails(
         for order in _list_orders((*terms, *extra), reads):
             for directed in _list_directions(order, reads):
                 yield (*constants, *directed)
+
+
+def is_unique(field: Field, facts: FieldFacts | None) -> bool:
+    """Return whether a field identifies a row, as declared, or as no sampled event repeats it.
+
+    A declaration that the sample contradicts does not count. Times and numbers with a fraction are
+    measured: that they do not repeat is no rule.
+    """
+    import pyarrow as pa
+
+    if facts is None or not facts.exact or not facts.value_count:
+        return field.declaration.unique
+    if facts.distinct_count != facts.value_count or facts.null_share:
+        return False
+    arrow_type = field.type.build_arrow_type()
+    is_measured = pa.types.is_floating(arrow_type) or pa.types.is_decimal(arrow_type)
+    is_identity = field.type.unit_ns is None and not is_measured
+    return field.declaration.unique or (is_identity and facts.value_count >= MIN_UNIQUE_VALUES)
 
 
 def list_key_fields(read: ExampleRead) -> list[str]:

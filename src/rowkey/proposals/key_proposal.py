@@ -25,11 +25,13 @@ class KeyProposal:
         key: in bracket notation.
         splits: the split algorithm that it needs; empty if the present splits fit.
         heavy_values: the values to list as heavy, by field.
+        unique_fields: the fields to declare as unique.
     """
 
     key: str
     splits: str = ""
     heavy_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    unique_fields: tuple[str, ...] = ()
 
     @property
     def splits_text(self) -> str:
@@ -64,10 +66,12 @@ def apply_proposal(design: Design, proposal: KeyProposal) -> Design:
     options: dict[str, Any] = {"key": proposal.key}
     if proposal.splits:
         options["splits"] = proposal.splits
-    if proposal.heavy_values:
+    if proposal.heavy_values or proposal.unique_fields:
         fields = design.declaration.model_dump(by_alias=True, exclude_defaults=True)["fields"]
         for name, values in proposal.heavy_values.items():
             fields[name] |= {"heavy": list(values)}
+        for name in proposal.unique_fields:
+            fields[name] |= {"unique": True}
         options["fields"] = fields
     return design.copy_with_options(**options)
 

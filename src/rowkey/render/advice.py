@@ -297,6 +297,10 @@ def _format_key(judged: JudgedDesign, declared: JudgedDesign, width: int) -> Ite
     yield f"    splits = {format_toml_value(_get_splits(judged))}"
     for name, values in _get_heavy_values(judged).items():
         yield from wrap_text(f"    heavy values of {name}: {', '.join(map(str, values))}", width, 6)
+    for name, field in judged.design.fields.items():
+        if field.declaration.unique and not declared.design.fields[name].declaration.unique:
+            text = f"{name} is to be declared as unique: no sampled event repeats it"
+            yield from wrap_text(f"    {text}", width, 6)
     for name, word, value in _list_family_changes(judged, declared):
         text = f"no {word}" if value is None else f"{word} = {format_toml_value(value)}"
         yield f"    {text} in family {name}"
@@ -441,4 +445,6 @@ def _format_read(cost: ReadCost) -> str:
         return "cannot run"
     if cost.is_full_scan and cost.residual_fields:
         return "whole table"
+    if cost.is_get:
+        return pluralize(round(cost.fan_out[0]), "get")
     return f"{cost.fan_out[0]:,.0f} / {cost.read_rows:,.0f}"

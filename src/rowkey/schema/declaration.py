@@ -109,6 +109,9 @@ class FieldDeclaration(_StrictModel):
     distinct: int | None = Field(
         None, ge=1, le=10**15, description="number of distinct values, if known"
     )
+    unique: bool = Field(
+        False, description="whether no two rows have the same value, which then is a key by itself"
+    )
     mean_bytes: float | None = Field(
         None, ge=0, le=2**31 - 1, description="mean length of a value in bytes, if known"
     )

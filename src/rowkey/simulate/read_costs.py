@@ -87,6 +87,7 @@ class ReadCost:
         margins: how far the means may lie from the true ones.
         row_bytes: bytes of a row, or of an event where they share rows, mean.
         load: where its operations fall; None if it could not be run.
+        is_get: whether it always knows the whole row keys, so that Bloom filters spare files.
     """
 
     name: str
@@ -102,6 +103,7 @@ class ReadCost:
     margins: ReadMargins = ReadMargins()
     row_bytes: float = 0.0
     load: AnswerLoad | None = field(default=None, compare=False, repr=False)
+    is_get: bool = False
 
     @property
     def amplification(self) -> float | None:
@@ -128,6 +130,7 @@ class _ReadTrial:
         fan_out: ranges of its plan.
         residual_fields: fields whose conditions are tested after reading.
         is_full_scan: whether nothing in the key narrows it.
+        is_get: whether it knows the whole row keys.
         serves_order: whether rows come in the requested order, forwards or backwards.
         answer: the rows that it returns, before the limit.
         read_rows: rows read for them.
@@ -137,6 +140,7 @@ class _ReadTrial:
     fan_out: int
     residual_fields: tuple[str, ...]
     is_full_scan: bool
+    is_get: bool
     serves_order: bool
     answer: AnswerRows
     read_rows: float
@@ -151,6 +155,7 @@ class _ReadTrial:
             plan.fan_out,
             plan.residual_fields,
             plan.is_full_scan,
+            plan.is_point,
             plan.serves_order or plan.serves_backwards,
             answer,
             read_rows,
@@ -680,6 +685,7 @@ def _summarize_trials(
             origins.effective_count,
             origins.rank_error,
         ),
+        is_get=all(one.is_get for one in trials),
     )
 
 

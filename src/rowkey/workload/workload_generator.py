@@ -115,6 +115,8 @@ class WorkloadGenerator:
         size = self.find_domain(declared).size
         if declared.declaration.distinct is not None:
             return min(declared.declaration.distinct, size)
+        if declared.declaration.unique:
+            return size
         guess = GUESSED_TEXTS if declared.type.is_sequence else GUESSED_NUMBERS
         count = min(guess, size)
         if count < size:

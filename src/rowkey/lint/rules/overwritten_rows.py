@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
+    from rowkey.workload import SampleSummary
 
 
 class OverwrittenRows(Rule):
     """Events of the sample overwrite rows of earlier events.
 
-    What it does: counts the keys of the sample that occurred before. Below one in a thousand it is
-    a remark: recordings often hold a few events twice. Under a random salt such a row is not
-    overwritten but stored twice, which random-salt reports.
+    What it does: counts the keys of the sample that occurred before, and the values of fields that
+    are declared as unique. Below one in a thousand keys it is a remark: recordings often hold a few
+    events twice. Under a random salt such a row is not overwritten but stored twice, which
+    random-salt reports.
 
     Why it hurts: a put of the same row, family and qualifier is a further version, and one version
     is kept by default. The earlier event is lost without an error.
@@ -63,7 +65,10 @@ order    = "u64"
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if sampled events overwrite the rows of earlier events."""
         sample = subject.sample
-        if sample is None or not sample.repeat_count or subject.key.is_salted:
+        if sample is None:
+            return
+        yield from self._find_repeated_values(subject, sample)
+        if not sample.repeat_count or subject.key.is_salted:
             return
         share = sample.repeat_count / sample.event_count
         yield self.build_finding(
@@ -77,3 +82,23 @@ order    = "u64"
             repeats=sample.repeat_count,
             events=sample.event_count,
         )
+
+    def _find_repeated_values(
+        self, subject: LintSubject, sample: SampleSummary
+    ) -> Iterator[Finding]:
+        """Yield a finding for each field that is declared as unique and repeats its values."""
+        for name, declared in subject.design.fields.items():
+            facts = sample.facts.get(name)
+            values = facts.distinct_count if facts is not None and facts.exact else None
+            if not declared.declaration.unique or values in (None, sample.event_count):
+                continue
+            yield self.build_finding(
+                f"fields.{name}.unique",
+                f"{name} is declared as unique, but {pluralize(sample.event_count, 'event')} have "
+                f"{pluralize(values, 'value')} of it",
+                "Remove unique: a key of this field alone would keep the last event of each value.",
+                value=name,
+                field=name,
+                values=values,
+                events=sample.event_count,
+            )
