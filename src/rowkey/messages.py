@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
@@ -124,6 +125,28 @@ def format_mean(number: float) -> str:
     ['16', '6.8', '8,496']
     """
     return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"
+
+
+def format_number(number: float, digits: int = 3) -> str:
+    """Return a number of 0 or more with some significant digits, and never with an exponent.
+
+    >>> [format_number(number) for number in (5, 1_228.8, 0.0213, 21.38, 0.000012)]
+    ['5', '1,229', '0.0213', '21.4', '0.000012']
+    >>> [format_number(number, 2) for number in (1.25, 12_500.0, 0.034)]
+    ['1.2', '12,500', '0.034']
+    """
+    if number >= 10 ** (digits - 1):
+        return f"{number:,.0f}"
+    return f"{Decimal(f'{number:.{digits}g}'):f}"
+
+
+def format_days(days: float) -> str:
+    """Return a time in days, or in hours if it is shorter than two days.
+
+    >>> format_days(30.0), format_days(0.02)
+    ('30 days', '0.48 h')
+    """
+    return f"{format_number(days)} days" if days >= 2 else f"{format_number(24 * days)} h"
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.command import run
+from rowkey.advise import draft_design
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 READ_OF_A_CLIENT = """
@@ -117,3 +119,35 @@ def test_all_commands_name_the_same_key(answers: dict[str, str]) -> None:
         assert recommended == named, command
         assert not re.search(r"[Pp]ut \[\w+\(", text), command
         assert "Compute the bucket from" not in text, command
+
+
+DRAFTED_ROWS: dict[str, tuple[int, Callable[[int, random.Random], str]]] = {
+    "repeated rows": (
+        1_500,
+        lambda n, chance: f"{1_700_000_000 + n // 9},s{n * 7 % 8},{chance.random():.3f}",
+    ),
+    "no time": (1_500, lambda n, chance: f"{chance.choice('ab')},{chance.choice('xyz')},{n % 4}"),
+}
+"""How many rows samples have for which each key has a warning, and what builds a row."""
+
+
+@pytest.mark.parametrize("name", DRAFTED_ROWS)
+def test_a_draft_keeps_its_grade_in_every_command(name: str, tmp_path: Path) -> None:
+    """What a draft allows is found by no later command, with the sample and without it."""
+    chance = random.Random(3)
+    count, build_row = DRAFTED_ROWS[name]
+    rows = [build_row(n, chance) for n in range(count)]
+    sample, text = tmp_path / "rows.csv", tmp_path / "rows.toml"
+    sample.write_text("\n".join(["time,sensor,value", *sorted(rows)]) + "\n")
+    draft = draft_design(sample, folder=tmp_path)
+    text.write_text(draft.text)
+    assert "# rowkey: allow" in draft.text
+    checked = json.loads(run("check", text, "-f", "json").out)
+    simulated = json.loads(run("simulate", text, "-f", "json").out)
+    advised = json.loads(run("advise", text, "-f", "json").out)
+    assert draft.verdict.grade == simulated["verdict"]["grade"]
+    assert draft.verdict.grade == advised["declared"]["verdict"]["grade"]
+    text.write_text(re.sub(r"(?m)^\[sample\](\n.+)+", "", draft.text))
+    unsampled = json.loads(run("check", text, "-f", "json").out)
+    for document in (checked, unsampled):
+        assert [] == [one for one in document["findings"] if one["severity"] != "info"]

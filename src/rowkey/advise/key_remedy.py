@@ -50,6 +50,12 @@ class KeyRemedy:
         self._proposals = tuple(map(self._build_proposal, self._tables))
         self._absence = SEARCH_REMEDY if advice is None else NO_KEY_REMEDY
 
+    def complete_design(self, judged: JudgedDesign) -> None:
+        """Name this remedy in the findings, causes and verdict of a judged design."""
+        judged.lint_result = complete_findings(judged.lint_result, lambda: self)
+        judged.simulation = complete_simulation(judged.simulation, lambda: self)
+        vars(judged).pop("verdict", None)
+
     def complete_findings(self, result: LintResult) -> LintResult:
         """Return the findings of the rules with this remedy where another key is needed."""
         findings = tuple(map(self._complete_finding, result.findings))

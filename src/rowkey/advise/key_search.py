@@ -16,6 +16,7 @@ from rowkey.advise.advice import (
 )
 from rowkey.advise.finalists import Finalists
 from rowkey.advise.judgement import judge_simulation
+from rowkey.advise.key_remedy import KeyRemedy
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.advise.verdict import POOR_UTILIZATION, get_capacity
 from rowkey.design import find_companion_obstacle
@@ -122,7 +123,12 @@ def search_on_source(
     design: Design, source: EventSource, seed: int, progress: PhaseProgress | None
 ) -> Advice:
     """Search for better keys of a design as `search` does, by events with all their fields."""
-    return _KeySearch(design, source, seed, progress).advise()
+    advice = _KeySearch(design, source, seed, progress).advise()
+    named, unnamed = KeyRemedy(advice), KeyRemedy(replace(advice, picks=(), tables=()))
+    named.complete_design(advice.declared)
+    for judged in (*advice.tables, *(pick.judged for pick in advice.picks)):
+        unnamed.complete_design(judged)  # the search found nothing better than it
+    return advice
 
 
 class _KeySearch:

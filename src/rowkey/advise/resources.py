@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rowkey.advise.verdict import FAIR_UTILIZATION, get_capacity
 from rowkey.cells import FOREVER_S
 from rowkey.hotspots import compute_even_skew
-from rowkey.messages import Message, pluralize
+from rowkey.messages import Message, format_number, pluralize
 from rowkey.regions import MAX_FILE_SIZE, REGIONS_PER_SERVER
 from rowkey.simulate import ReadLoad
 from rowkey.workload import (
@@ -89,7 +89,7 @@ def estimate_resources(simulation: Simulation) -> Resources:
     else:
         each = count_write_operations(simulation.event_bytes)
         writes = rate * each
-        of_each = f" of {each:.2g} operations" if each > 1 else ""
+        of_each = f" of {format_number(each, 2)} operations" if each > 1 else ""
         formula = f"{rate:,.0f} writes{of_each} + {reads:,.0f} operations of reads"
         operations = ResourceFigure(writes + reads, formula)
         bytes_once = sum(sizes[name].disk_bytes * (rows[name] or 0) for name in sizes)

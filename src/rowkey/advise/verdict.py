@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
 from rowkey.lint import RULES
-from rowkey.messages import Message, format_mean
+from rowkey.messages import Message, format_mean, format_number
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate import WARM_RATIO
 from rowkey.workload import (
@@ -264,7 +264,7 @@ def _describe_capacity(simulation: Simulation) -> Message:
         "{capacity}, of which an event of {size} kB takes {operations}",
         capacity=message,
         size=f"{simulation.event_bytes / 1_000:,.0f}",
-        operations=f"{each:.2g}",
+        operations=format_number(each, 2),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.messages import format_number
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -91,7 +93,7 @@ def _format_order(explanation: Explanation) -> Iterator[str]:
 
 def _format_row_count(rows: float) -> str:
     """Return a rounded number of rows as text."""
-    count = f"{rows:,.0f}" if rows >= 10 else f"{rows:.2g}"
+    count = format_number(rows, 2)
     return f"{count} row" if count == "1" else f"about {count} rows"
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import format_toml_value
-from rowkey.messages import pluralize
+from rowkey.messages import format_number, pluralize
 from rowkey.render.documents import FORMAT_VERSION
 from rowkey.render.text import wrap_text
 from rowkey.render.verdict import VERDICT_FIELDS, build_verdict_document
@@ -270,11 +270,11 @@ def _list_summed_needs(needs: Sequence[Resources]) -> Iterator[str]:
     """Yield what several tables need together of what can be added up; servers are shared."""
     operations = [one.operations_per_s.value for one in needs]
     if None not in operations:
-        yield f"{_format_number(sum(map(float, filter(None, operations))))} operations/s"
+        yield f"{format_number(sum(map(float, filter(None, operations))))} operations/s"
     sizes = [one.disk_bytes.value for one in needs]
     if None not in sizes:
         gib = sum(map(float, filter(None, sizes))) / GIB
-        yield f"{_format_number(gib)} GiB of disk in all copies"
+        yield f"{format_number(gib)} GiB of disk in all copies"
 
 
 def _list_reads(judged: JudgedDesign) -> str:
@@ -347,7 +347,7 @@ def _format_resources(resources: Resources, declared: Resources | None = None) -
         figure: ResourceFigure = getattr(resources, name)
         if figure.value is not None:
             value = figure.value / GIB if name == "disk_bytes" else figure.value
-            known.append(f"{_format_number(value)} {unit}")
+            known.append(f"{format_number(value)} {unit}")
         elif declared is None or figure.reason != getattr(declared, name).reason:
             reasons.append(figure.reason)
     cost = resources.cost_per_month
@@ -357,15 +357,6 @@ def _format_resources(resources: Resources, declared: Resources | None = None) -
     if known:
         return "; ".join([f"needs {', '.join(known)}", *texts])
     return f"needs are unknown: {'; '.join(texts)}" if texts else ""
-
-
-def _format_number(value: float) -> str:
-    """Return a number as text, with three significant digits below 100.
-
-    >>> [_format_number(value) for value in (5, 1_228.8, 0.0213, 21.38)]
-    ['5', '1,229', '0.0213', '21.4']
-    """
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _get_heavy_values(judged: JudgedDesign) -> dict[str, list[Any]]:
@@ -436,7 +427,7 @@ def _format_load(load: ChangedLoad) -> str:
         return f"{load.value:.2f}×"
     if load.unit == "utilization":
         return f"{load.value:.0%}" if load.value <= MAX_SHOWN_SHARE else f"> {MAX_SHOWN_SHARE:.0%}"
-    return _format_number(load.value)
+    return format_number(load.value)
 
 
 def _format_read(cost: ReadCost) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
-from rowkey.messages import pluralize
+from rowkey.messages import format_number, pluralize
 from rowkey.regions import MAX_FILE_SIZE, compute_memstore_regions
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ heap    = "16GiB"
             )
         yield self.build_finding(
             "cluster.heap",
-            f"{problem}, but a heap of {cluster.heap_bytes / 2**30:,.3g} GiB has memstores for "
-            f"{regions_per_server} on each server, {max_regions:,} in all",
+            f"{problem}, but a heap of {format_number(cluster.heap_bytes / 2**30)} GiB has "
+            f"memstores for {regions_per_server} on each server, {max_regions:,} in all",
             "Use fewer or larger regions, fewer families, more heap or more servers.",
             value=cluster.heap_bytes,
             verdict=(

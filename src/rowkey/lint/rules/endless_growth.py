@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import FOREVER_S
 from rowkey.lint.contract import Rule
-from rowkey.messages import pluralize
+from rowkey.messages import format_days, format_number, pluralize
 from rowkey.regions import MAX_FILE_SIZE
 from rowkey.workload import estimate_table_bytes
 
@@ -101,9 +101,9 @@ rate = "100/s"
         name = next(iter(subject.families))
         yield self.build_finding(
             subject.find_nearest_path("families", name),
-            f"{a_day / 2**30:,.3g} GiB, {subject.demand.compression_phrase}, are written each day "
-            f"and never deleted; {pluralize(regions, 'region')} of 10 GiB are full after "
-            f"{days:,.0f} days",
+            f"{format_number(a_day / 2**30)} GiB, {subject.demand.compression_phrase}, are written "
+            f"each day and never deleted; {pluralize(regions, 'region')} of 10 GiB are full after "
+            f"{format_days(days)}",
             "Declare a ttl for the families, or create enough regions for the expected size.",
             value="FOREVER",
             verdict="A region splits by itself above 10 GiB, not at 6 to 8.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import FOREVER_S
 from rowkey.lint.contract import Rule
+from rowkey.messages import format_days, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,11 +86,11 @@ text = { type = "text", max_bytes = 200 }
             what = f"one row holds all events of {ttl / self.DAY_S:,.1f} days with the same {names}"
         if speed is not None:
             days = self.MAX_CELLS_PER_ROW / speed / self.DAY_S
-            what += f"; a mean row reaches a million cells after about {days:,.1f} days"
+            what += f"; a mean row reaches a million cells after about {format_days(days)}"
             fullest = speed * self._compare_fullest_row(subject)
             if fullest * self.DAY_S > self.MAX_CELLS_PER_ROW:
                 hours = self.MAX_CELLS_PER_ROW / fullest / 3_600
-                what += f", the fullest of the sample after {hours:,.2g} hours"
+                what += f", the fullest of the sample after {format_number(hours, 2)} hours"
             length = next(
                 text for text, seconds in self.SLICES if fullest * seconds <= self.MAX_CELLS_PER_ROW
             )

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
-from rowkey.messages import pluralize
+from rowkey.messages import format_number, pluralize
 from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ rate = "5000/s"
         if each > 1:
             yield self.build_finding(
                 "key",
-                f"{each:,.3g} events with the same {', '.join(other_fields) or 'row key'} arrive "
-                f"within one unit of {time}, so they write the same cell and all but "
+                f"{format_number(each)} events with the same {', '.join(other_fields) or 'row key'}"
+                f" arrive within one unit of {time}, so they write the same cell and all but "
                 "the last are lost",
                 self._format_remedy(subject),
                 value=str(subject.key),

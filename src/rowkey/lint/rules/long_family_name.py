@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
+from rowkey.messages import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,8 +69,8 @@ line = { type = "text", max_bytes = 500 }
             yield self.build_finding(
                 subject.find_family_path(name),
                 f"the family name {name[:40]} has {length} bytes and is stored in every cell; "
-                f"a name of one letter would save {(length - 1) * cells:,.3g} bytes for each "
-                "event",
+                f"a name of one letter would save {format_number((length - 1) * cells)} bytes "
+                "for each event",
                 "Rename the family to one letter before the table is created.",
                 severity="warning" if length > self.WARNING_ABOVE_BYTES else "info",
                 value=name,

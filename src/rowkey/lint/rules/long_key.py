@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.keys import FieldPart
 from rowkey.lint.contract import Rule
+from rowkey.messages import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ clicks = "u32"
         share = spent / subject.event_bytes
         if mean <= self.WARNING_ABOVE_BYTES and (cells >= 2 or share < 0.5):
             return  # with several cells, another rule reports the missing encoding
-        n_cells = "the cell" if cells == 1 else f"{cells:,.3g} cells"
+        n_cells = "the cell" if cells == 1 else f"{format_number(cells)} cells"
         yield self.build_finding(
             "key",
             f"the row key of {mean:,.0f} bytes is stored with {n_cells} of each event, which "

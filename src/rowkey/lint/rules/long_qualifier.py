@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
+from rowkey.messages import format_number
 from rowkey.rows import format_qualifier
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ relative_humidity   = { type = "float32", qualifier = "h" }
         name = format_qualifier(longest.qualifier)
         yield self.build_finding(
             subject.format_path("fields", longest.fields[0]),
-            f"column names take {spent:,.3g} bytes of each event ({share:.0%}), "
-            f"{spent / count:,.3g} in each cell; the longest, {name[:60]}, has "
+            f"column names take {format_number(spent)} bytes of each event ({share:.0%}), "
+            f"{format_number(spent / count)} in each cell; the longest, {name[:60]}, has "
             f"{len(longest.qualifier)} bytes",
             'Set a short column name, such as qualifier = "t"; the field keeps its name.',
             value=name[:200],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.cells import MAX_READ_ROW_BYTES
 from rowkey.lint.contract import Rule
-from rowkey.messages import pluralize
+from rowkey.messages import format_number, pluralize
 from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ rate = "1000/s"
         if events < self.MIN_EVENTS_PER_ROW and len(other_fields) == 1:
             yield self.build_finding(
                 "key",
-                f"on average {events:,.2g} events with the same {other_fields[0]} fall into one "
-                f"time slice of {length_s:,.0f} s, so most rows hold one event",
+                f"on average {format_number(events, 2)} events with the same {other_fields[0]} "
+                f"fall into one time slice of {length_s:,.0f} s, so most rows hold one event",
                 "Lengthen the time slice, or put the time itself into the key.",
                 value=str(subject.key),
                 **figures,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
+from rowkey.messages import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,8 +83,9 @@ line = { type = "text", max_bytes = 500 }
         events_per_step = self._estimate_events_per_step(subject, cause.evidence["step_s"])
         is_rare = events_per_step is not None and events_per_step < 1 and not is_short
         remark = (
-            f" On average {events_per_step:.2g} events arrive in one such step of time."
-            if is_rare
+            f" On average {format_number(events_per_step, 2)} events arrive in one such step of "
+            "time."
+            if events_per_step is not None and is_rare
             else ""
         )
         yield self.build_finding(

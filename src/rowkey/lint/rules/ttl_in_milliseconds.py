@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import FOREVER_S
 from rowkey.lint.contract import Rule
+from rowkey.messages import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +112,7 @@ ttl = "30d"
         return (
             f"{years:,.0f} years"
             if years >= TtlInMilliseconds.MAX_TTL_S / 31_536_000
-            else (f"{days:,.3g} days" if days < 1_000 else f"{days:,.0f} days")
+            else f"{format_number(days)} days"
         )
 
     @classmethod
@@ -120,5 +121,5 @@ ttl = "30d"
         for unit, name in ((cls.DAY_MS, "day"), (cls.HOUR_MS, "hour"), (cls.MINUTE_MS, "minute")):
             if ttl >= unit:
                 many = ttl / unit
-                return f"{many:,.3g} {name}{'s' * (many != 1)}"
+                return f"{format_number(many)} {name}{'s' * (many != 1)}"
         return f"{ttl} ms"

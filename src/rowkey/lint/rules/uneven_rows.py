@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import MAX_READ_ROW_BYTES
 from rowkey.lint.contract import Rule
-from rowkey.messages import pluralize
+from rowkey.messages import format_days, pluralize
 from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -139,4 +139,4 @@ def _format_time(seconds: float) -> str:
     ('30 days', '1.5 h')
     """
     days = seconds / 86_400
-    return f"{days:,.3g} days" if days >= 2 else f"{24 * days:,.3g} h"
+    return format_days(days)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import compute_cell_bytes
 from rowkey.lint.contract import Rule
+from rowkey.messages import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,8 +99,8 @@ lon   = { type = "float64", pack = "p" }
             values = sum(cell.mean_value_bytes for cell in small)
             yield self.build_finding(
                 subject.format_path("fields", small[0].fields[0]),
-                f"every event writes {len(small)} columns with {values:,.3g} bytes in all; "
-                f"packed into one cell, they would take at least {saved:,.0f} bytes less",
+                f"every event writes {len(small)} columns with {format_number(values)} bytes "
+                f"in all; packed into one cell, they would take at least {saved:,.0f} bytes less",
                 'Set pack = "p" on the columns that are always written together.',
                 value=len(small),
                 fields=[cell.fields[0] for cell in small],
