@@ -21,7 +21,8 @@ class BloomUnlikeReads(Rule):
     What it does: compares the declared filter with the reads. It reports NONE where single rows are
     read; ROWCOL where reads get many events of a row, or a row of several columns, as the file does
     not say whether a get names one column; ROW where each get reads one column of a row that many
-    events share; and prefixes that are longer than what the reads fix.
+    events share; ROWCOL where all declared reads are scans; and prefixes that are longer than what
+    the reads fix.
 
     Why it hurts: without a filter that applies, a get looks into every file of the region. ROWCOL
     is used only by gets of one column, and has an entry for every cell. A filter of prefixes is
@@ -83,6 +84,17 @@ where = "user = ?"
             path = subject.format_path("families", name, "bloom")
             if gets:
                 yield from self._check_gets(subject, path, name, gets)
+            elif family.bloom == "ROWCOL" and planned:
+                yield self.build_finding(
+                    path,
+                    f"all declared reads are scans, such as '{planned[0].read.name}', which use "
+                    "no Bloom filter of columns, and ROWCOL has an entry for every cell",
+                    'Set bloom = "ROW".',
+                    value=family.bloom,
+                    verdict="Bloom filters of whole rows help gets only, not scans.",
+                    family=name,
+                    better="ROW",
+                )
             length = family.prefix_length
             if length is not None and planned and max(pinned.values()) < length:
                 longest = max(pinned, key=lambda read: pinned[read])

@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 
 class LargeValue(Rule):
-    """Values of hundreds of kilobytes are stored among ordinary cells.
+    """Values of hundreds of kilobytes are stored among ordinary cells, or small ones in files.
 
     What it does: looks for columns with a mean value of 100 kB or more, by `mean_bytes` or a
-    sample, in a family without `mob`.
+    sample, in a family without `mob`; and in one with `mob` for columns with a smaller mean that
+    is above `mob_threshold`.
 
     Why it hurts: every compaction reads and writes each value again, several times in its life. A
-    few such values fill a memstore or a block cache that could serve thousands of rows.
+    few such values fill a memstore or a block cache that could serve thousands of rows. A small
+    value in a file of its own costs each read of it a second lookup, in another file.
 
     Use instead: a separate family for them with `mob = true`: values above its threshold are stored
-    in files that compactions do not rewrite.
+    in files that compactions do not rewrite. Leave the threshold at its default.
 
     Source: HBase book, "Storing Medium-sized Objects (MOB)": for 100 kB to 10 MB; HBASE-11339. The
     threshold is 102,400 bytes: ColumnFamilyDescriptorBuilder.DEFAULT_MOB_THRESHOLD.
@@ -57,13 +59,25 @@ mob = true
     """Mean bytes from which it is reported: HBase's own threshold of a large value."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
-        """Yield a finding for each column with values of hundreds of kilobytes."""
+        """Yield a finding for each column whose mean value is in the wrong kind of files."""
         for cell in subject.cells:
-            if subject.families[cell.family].mob:
-                continue
+            family = subject.families[cell.family]
             for name in cell.fields:
                 mean = subject.find_facts(name).mean_bytes
-                if mean is None or mean < self.MIN_MEAN_BYTES:
+                if mean is None:
+                    continue
+                if family.mob and family.mob_threshold < mean < self.MIN_MEAN_BYTES:
+                    yield self.build_finding(
+                        subject.format_path("families", cell.family, "mob_threshold"),
+                        f"{name} has {mean:,.0f} bytes on average, more than mob_threshold, so "
+                        "most of its values lie in MOB files, in which a read looks them up "
+                        "one by one",
+                        f"Set it to {self.MIN_MEAN_BYTES:,}, which is the default.",
+                        severity="warning",
+                        value=family.mob_threshold,
+                        family=cell.family,
+                    )
+                if family.mob or mean < self.MIN_MEAN_BYTES:
                     continue
                 yield self.build_finding(
                     subject.find_nearest_path("fields", name, "mean_bytes"),

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
-from rowkey.messages import pluralize
+from rowkey.messages import format_number, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,6 +63,7 @@ state = "u8"
         "A digest converted to a Java String is damaged: it has 26 or 34 bytes, by charset."
     )
     TEXT_FORMS: ClassVar = (
+        (re.compile(r"1[0-9]{12}"), "times in milliseconds", 'type = "timestamp_ms"', 8),
         (re.compile(r"0|[1-9][0-9]{0,18}"), "whole numbers", 'type = "u64"', 8),
         (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUIDs", 'type = "uuid"', 16),
         (re.compile(r"((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}"), "addresses", 'type = "ipv4"', 4),
@@ -91,7 +92,7 @@ state = "u8"
                     yield self.build_finding(
                         subject.format_path("fields", name),
                         f"all {pluralize(len(texts), 'value')} of {name} are {what}, which "
-                        f"take {mean:,.3g} bytes of every cell as text and would take "
+                        f"take {format_number(mean)} bytes of every cell as text and would take "
                         f"{n_bytes} in their own type",
                         f"Declare {typed.format(len(texts[0]))}"
                         f"{self._format_split_advice(subject, name, typed)}.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,16 +17,18 @@ if TYPE_CHECKING:
 
 
 class UnpaddedDigits(Rule):
-    """The key holds numbers as text of different lengths, and a read needs their order.
+    """The key holds numbers or dates as text that does not sort as they do, and a read needs that.
 
     What it does: looks at the sample's values of a text field in the key of which a read asks for a
-    range or an order. If all are digits of different lengths, it names two that sort wrongly.
+    range or an order. If all are digits of different lengths, or dates that begin with the day or
+    the month, it names two that sort wrongly.
 
-    Why it hurts: bytes compare from the left, so 10 sorts before 9. The range is wrong without an
-    error: it misses some rows and includes others.
+    Why it hurts: bytes compare from the left, so 10 sorts before 9, and 01/12/2024 before
+    02/01/2023. The range is wrong without an error: it misses some rows and includes others.
 
     Use instead: a number type, which is big-endian and keeps the order; or the type `digits`, text
-    padded to one width.
+    padded to one width. A date or timestamp for dates, with their layout in the format of the
+    sample.
 
     Source: claim 9 calls the order ASCII's: it is that of unsigned bytes, in which digits of
     different lengths, signed numbers and mixed case lose the order. Bytes.compareTo.
@@ -70,6 +73,9 @@ limit = 100
         f"{n * 7919 % 1009},{n * 613 % 1999},{n % 7}.5\n" for n in range(600)
     )
 
+    DATE_FORM = re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{4}|\d{2})(?!\d)")
+    """Text that begins with a day or a month, and has the year last."""
+
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each text field of numbers whose order a read needs."""
         for one in subject.reads:
@@ -77,13 +83,31 @@ limit = 100
             for name in dict.fromkeys([*ranged, *(o.field for o in one.read.order)]):
                 field = subject.design.fields[name]
                 values = subject.list_values(name) if field.type.is_sequence else []
-                texts = [v for v in values if isinstance(v, str) and v.isascii() and v.isdigit()]
+                texts = [value for value in values if isinstance(value, str)]
                 if name not in subject.key.fields or not texts or len(texts) < len(values):
                     continue
-                pair = next(self._find_misordered_pairs(texts), None)
+                is_dated = all(map(self.DATE_FORM.match, texts))
+                if not is_dated and not all(one.isascii() and one.isdigit() for one in texts):
+                    continue
+                pair = next(self._find_misordered_pairs(texts, is_dated=is_dated), None)
                 if pair is None:
                     continue
                 greater, lesser = pair
+                if is_dated:
+                    yield self.build_finding(
+                        subject.format_path("fields", name),
+                        f"{name} holds dates as text that begins with the day or the month, and "
+                        f"the read '{one.read.name}' needs their order, but {greater} sorts before "
+                        f"{lesser}",
+                        "Declare a date or a timestamp, and the layout of the text in the format "
+                        "of the sample.",
+                        value=field.type.name,
+                        verdict="Keys compare as unsigned bytes, not as ASCII text or numbers.",
+                        read=one.read.name,
+                        greater=greater,
+                        lesser=lesser,
+                    )
+                    continue
                 yield self.build_finding(
                     subject.format_path("fields", name),
                     f"{name} holds numbers as text, and the read '{one.read.name}' needs their "
@@ -98,10 +122,18 @@ limit = 100
                 )
 
     @staticmethod
-    def _find_misordered_pairs(texts: list[str]) -> Iterator[tuple[str, str]]:
-        """Yield neighbours in byte order of which the first is the greater number."""
+    def _find_misordered_pairs(texts: list[str], *, is_dated: bool) -> Iterator[tuple[str, str]]:
+        """Yield neighbours in byte order of which the first is the greater number, or later year.
+
+        Args:
+            texts: numbers or dates.
+            is_dated: whether they are dates.
+        """
 
         def number(text: str) -> tuple[int, str]:
+            if is_dated:  # of one year they may begin with the day or the month
+                match = UnpaddedDigits.DATE_FORM.match(text)
+                return int(match[2]) if match else 0, ""
             digits = text.lstrip("0")
             return len(digits), digits
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
+from rowkey.workload import DEFAULT_CAPACITY_PER_S, count_write_operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 class WritesBeyondServers(Rule):
     """The servers cannot take the declared writes: always, in a burst, or because of skew.
 
-    What it does: if the file declares the capacity of a server, compares the write rate with the
-    capacity of all servers; then the load of the busiest server under the largest predicted cause
-    of a hot spot; then each burst.
+    What it does: compares the write rate with the capacity of all servers; then the load of the
+    busiest server under the largest predicted cause of a hot spot; then each burst. A server for
+    which the file declares no capacity is taken to bear 10,000 operations a second, as in the
+    verdict, of which a large event takes several; then only the rate is compared.
 
     Why it hurts: request queues fill, memstores reach their limit and block, clients wait and give
     up. A skew of 8 on 8 servers leaves the table the capacity of one.
@@ -74,7 +76,16 @@ rate = "200000/s"
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the servers cannot take the declared writes."""
         cluster, writes = subject.cluster, subject.design.writes
-        if cluster.capacity_per_s is None or writes.rate is None:
+        if writes.rate is None:
+            return
+        if cluster.capacity_per_s is None:
+            events_per_s = DEFAULT_CAPACITY_PER_S / count_write_operations(subject.event_bytes)
+            capacity = events_per_s * cluster.servers
+            if writes.rate > capacity:
+                assumption = f", at an assumed {DEFAULT_CAPACITY_PER_S:,.0f} operations/s of each,"
+                yield self._build_rate_finding(
+                    "writes.rate", "", writes.rate, capacity, subject, assumption
+                )
             return
         capacity = cluster.capacity_per_s * cluster.servers
         if writes.rate > capacity:
@@ -115,7 +126,13 @@ rate = "200000/s"
         return f"{min_servers:,} servers or more, and a multiple of that in regions"
 
     def _build_rate_finding(
-        self, path: str, when: str, rate: float, capacity: float, subject: LintSubject
+        self,
+        path: str,
+        when: str,
+        rate: float,
+        capacity: float,
+        subject: LintSubject,
+        assumption: str = "",
     ) -> Finding:
         """Return the finding that a write rate exceeds the capacity of all servers."""
         servers = subject.cluster.servers
@@ -123,9 +140,10 @@ rate = "200000/s"
         return self.build_finding(
             path,
             f"{pluralize(round(rate), 'event')} arrive each second{when}, but "
-            f"{pluralize(servers, 'server')} can take {capacity:,.0f} even if spread evenly",
+            f"{pluralize(servers, 'server')} can take {capacity:,.0f}{assumption} "
+            "even if spread evenly",
             f"Use {self._format_server_count(subject, int(enough))}, or put fewer and larger rows.",
-            severity="warning" if when else None,
+            severity="warning" if when or assumption else None,
             value=rate,
             rate=rate,
             capacity=capacity,

@@ -1,0 +1,146 @@
+"""Each bad table is found by its rule, and the good table next to it by none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rowkey.design import Design
+from rowkey.lint import check_design
+from samples import summarize_sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BILLS = """\
+table  = "bills"
+key    = "[bucket(customer, 16)][customer][day][bill]"
+splits = "per_bucket"
+
+[fields]
+customer = { type = "u32", distinct = 10000 }
+day      = DAY
+bill     = "u32"
+amount   = { type = "decimal", precision = 9, scale = 2 }
+
+[families.d]
+compression = "ZSTD"
+encoding    = "FAST_DIFF"
+ATTRIBUTES
+
+[[reads]]
+name  = "bills of a customer"
+where = "customer = ? and day >= ? and day < ?"
+limit = 100
+"""
+DATES = "".join(
+    f"{n * 7919 % 1009},{1 + n % 28:02d}/{1 + n % 12:02d}/{2019 + n % 5},{n},{n % 97}.5\n"
+    for n in range(600)
+)
+ISO_DATES = "".join(
+    f"{n * 7919 % 1009},{2019 + n % 5}-{1 + n % 12:02d}-{1 + n % 28:02d},{n},{n % 97}.5\n"
+    for n in range(600)
+)
+MILLISECONDS = "".join(
+    f"{n * 7919 % 1009},{1_700_000_000_000 + 977 * n},{n},{n % 97}.5\n" for n in range(600)
+)
+TEXT_DAY = '{ type = "text", max_bytes = 20 }'
+PAGES = """\
+table  = "pages"
+key    = "[bucket(site, 16)][site][page]"
+splits = "per_bucket"
+
+[fields]
+site = { type = "u32", distinct = 10000 }
+page = "u32"
+body = { type = "text", max_bytes = 200000, mean_bytes = MEAN }
+
+[families.d]
+compression   = "ZSTD"
+mob           = true
+mob_threshold = THRESHOLD
+"""
+LOAD = """\
+table  = "log"
+key    = "[bucket(host, 16)][host][ts]"
+splits = "per_bucket"
+
+[fields]
+host = { type = "text", max_bytes = 16 }
+ts   = "timestamp_ms"
+line = { type = "text", max_bytes = 200 }
+
+[families.d]
+ttl         = "1h"
+compression = "ZSTD"
+encoding    = "FAST_DIFF"
+
+[writes]
+rate = "RATE/s"
+"""
+
+
+def build_bills(day: str = '"date"', attributes: str = "") -> str:
+    """Return the table of bills with another type of its day, or attributes of its family."""
+    return BILLS.replace("DAY", day).replace("ATTRIBUTES", attributes)
+
+
+def build_pages(mean_bytes: int, threshold: int) -> str:
+    """Return the table of pages with large values of some mean size."""
+    return PAGES.replace("MEAN", str(mean_bytes)).replace("THRESHOLD", str(threshold))
+
+
+TWINS = {
+    "dates as text that begins with the day": (
+        ("RK112", build_bills(TEXT_DAY), DATES),
+        (build_bills(TEXT_DAY), ISO_DATES),
+    ),
+    "times in milliseconds as text": (
+        ("RK113", build_bills(TEXT_DAY), MILLISECONDS),
+        (build_bills('"timestamp_ms"'), MILLISECONDS),
+    ),
+    "a Bloom filter of columns, and scans only": (
+        ("RK411", build_bills(attributes='bloom = "ROWCOL"'), ""),
+        (build_bills(attributes='bloom = "ROW"'), ""),
+    ),
+    "a threshold of large values below common ones": (
+        ("RK510", build_pages(600, 100), ""),
+        (build_pages(150_000, 102_400), ""),
+    ),
+    "more writes than servers usually take": (
+        ("RK706", LOAD.replace("RATE", "200000"), ""),
+        (LOAD.replace("RATE", "20000"), ""),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_bad_table_is_found_and_its_good_twin_is_not(name: str, tmp_path: Path) -> None:
+    """The rule finds the bad table; in the good one no rule finds what needs a change."""
+    (code, bad, bad_rows), (good, good_rows) = TWINS[name]
+    assert code in find_codes(bad, bad_rows, tmp_path / "bad.csv")
+    found = find_codes(good, good_rows, tmp_path / "good.csv")
+    assert code not in found
+
+
+def find_codes(text: str, rows: str, path: Path) -> set[str]:
+    """Return the codes of the rules that find something in a design, by a sample if it has rows."""
+    design, sample = Design.loads(text), None
+    if rows:
+        path.write_text(f"{','.join(design.fields)}\n{rows}")
+        sample = summarize_sample(design, path)
+    return {one.code for one in check_design(design, sample).findings}
+
+
+def test_times_as_text_become_a_time(tmp_path: Path) -> None:
+    """Texts of 13 digits are times in milliseconds, not any numbers."""
+    path = tmp_path / "bills.csv"
+    path.write_text(f"customer,day,bill,amount\n{MILLISECONDS}")
+    design = Design.loads(build_bills(TEXT_DAY))
+    (found,) = (
+        one
+        for one in check_design(design, summarize_sample(design, path)).findings
+        if one.code == "RK113"
+    )
+    assert 'Declare type = "timestamp_ms".' == found.remedy
