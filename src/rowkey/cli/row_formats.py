@@ -187,17 +187,17 @@ def _read_documents(scan: Scan, *, is_loadable: bool, row_by_row: bool) -> Itera
     """Yield the rows of a scan as JSON documents.
 
     Output that `load` reads must keep its meaning: a timestamp whose digits also look like a date,
-    such as 20210101, is written as a date and time.
+    such as 20210101, or like a time in another unit, is written as a date and time.
     """
     from rowkey.render import build_row_document
-    from rowkey.workload import is_calendar_number
+    from rowkey.workload import has_other_reading
 
     fields = scan.design.fields
     times = [f for f in fields.values() if is_loadable and f.type.unit_ns is not None]
     for row in _read_rows(scan, row_by_row=row_by_row):
         document = build_row_document(row)
         for field in times:
-            if is_calendar_number(document[field.name]):
+            if has_other_reading(field, document[field.name]):
                 document[field.name] = field.type.format_value(row[field.name])
         yield document
 

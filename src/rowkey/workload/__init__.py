@@ -54,7 +54,6 @@ if TYPE_CHECKING:
         estimate_table_rows,
     )
     from rowkey.workload.value_growth import Estimate, ValueGrowth
-    from rowkey.workload.values.calendar_digits import is_calendar_number
     from rowkey.workload.values.number_columns import describe_numbers, refuse_uncertain_numbers
     from rowkey.workload.values.number_layouts import DetectedNumbers, NumberDetector, NumberLayout
     from rowkey.workload.values.time_columns import (
@@ -64,7 +63,11 @@ if TYPE_CHECKING:
     )
     from rowkey.workload.values.time_detection import DetectedLayout, LayoutDetector
     from rowkey.workload.values.time_layouts import TimeLayout
-    from rowkey.workload.values.time_range import check_time_unit, list_plausible_ranges
+    from rowkey.workload.values.time_range import (
+        check_time_unit,
+        has_other_reading,
+        list_plausible_ranges,
+    )
     from rowkey.workload.workload_generator import WorkloadGenerator
     from rowkey.workload.write_pattern import ARRIVAL_MODES, ArrivalMode, WritePattern, bind_writes
 else:
@@ -101,13 +104,12 @@ else:
             ),
             "table_size": "count_key_values estimate_table_bytes estimate_table_rows",
             "value_growth": "Estimate ValueGrowth",
-            "values.calendar_digits": "is_calendar_number",
             "values.number_columns": "describe_numbers refuse_uncertain_numbers",
             "values.number_layouts": "DetectedNumbers NumberDetector NumberLayout",
             "values.time_columns": "describe_layout find_count_layout refuse_uncertain_layout",
             "values.time_detection": "DetectedLayout LayoutDetector",
             "values.time_layouts": "TimeLayout",
-            "values.time_range": "check_time_unit list_plausible_ranges",
+            "values.time_range": "check_time_unit has_other_reading list_plausible_ranges",
             "write_pattern": "ARRIVAL_MODES ArrivalMode WritePattern bind_writes",
         },
     )
@@ -170,8 +172,8 @@ __all__ = [
     "estimate_table_rows",
     "find_count_layout",
     "find_format_suffix",
+    "has_other_reading",
     "is_array_of_objects",
-    "is_calendar_number",
     "list_plausible_ranges",
     "measure_family_sizes",
     "measure_packing",

@@ -28,7 +28,7 @@ DAY_S = 86_400
 LEAP_YEAR = 2000
 """Stands for the year of a layout without one until the rows tell it."""
 MAX_LAYOUT_CHARACTERS = 100
-_EXCEL_EPOCH_S = -25_569 * DAY_S
+EXCEL_EPOCH_S = -25_569 * DAY_S
 """1899-12-30, the day 0 of spreadsheets."""
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 LONG_MONTHS = [
@@ -261,7 +261,7 @@ class CountLayout(TimeLayout):
             is_valid &= np.abs(numbers) < 3e6
             milliseconds = np.rint(np.where(is_valid, numbers, 0.0) * DAY_S * 1_000)
             seconds, rest = np.divmod(milliseconds.astype(np.int64), 1_000)
-            return ParsedTimes(seconds + _EXCEL_EPOCH_S, rest * 1_000_000, is_valid)
+            return ParsedTimes(seconds + EXCEL_EPOCH_S, rest * 1_000_000, is_valid)
         return self._scale_counts(*_split_floats(numbers), is_valid)
 
     def _scale_counts(

@@ -10,6 +10,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError
+from rowkey.workload.values.calendar_digits import is_calendar_number
+from rowkey.workload.values.time_layouts import DAY_S, EXCEL_EPOCH_S, SECOND_NS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from rowkey.keys import Field
 
-SECOND_NS = 1_000_000_000
 EARLIEST_NS = 631_152_000 * SECOND_NS
 """1990-01-01T00:00:00Z in nanoseconds since 1970: few systems kept logs before."""
 LATEST_NS = 4_102_444_800 * SECOND_NS
@@ -80,6 +81,22 @@ def find_fitting_type(tick: int, count: int) -> str:
     fits = (name for tick, name in ticks.items() if tick <= SECOND_NS
             and EARLIEST_NS <= count * tick < LATEST_NS)  # fmt: skip
     return next(fits, "")
+
+
+def has_other_reading(field: Field, number: object) -> bool:
+    """Return whether the digits of a time may also be a time of our days in another form.
+
+    The other forms are calendar digits, other units, and the days of a spreadsheet.
+
+    Args:
+        field: a field with a unit of time.
+        number: a count of its unit; other values have no other reading.
+    """
+    tick = field.type.unit_ns
+    if tick is None or type(number) is not int or EARLIEST_NS <= number * tick < LATEST_NS:
+        return False
+    is_day = EARLIEST_NS <= (number * DAY_S + EXCEL_EPOCH_S) * SECOND_NS < LATEST_NS
+    return is_day or bool(find_fitting_type(tick, number)) or is_calendar_number(number)
 
 
 def list_plausible_ranges(fields: Iterable[Field]) -> tuple[tuple[Field, int, int], ...]:
