@@ -332,6 +332,17 @@ def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
     assert len(ids) > 0.8 * LOGGED_ROWS
 
 
+def test_a_repair_with_an_earlier_mark_does_not_say_that_nothing_is_lost(place: Path) -> None:
+    """If the log and the high-water mark do not belong together, the lost changes are unknown."""
+    earlier = (place / "t" / HIGH_WATER_FILE).read_bytes()
+    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+        put_events(table, LOGGED_ROWS)
+        later = Path(shutil.copytree(place, place.parent / "later"))
+    (later / "t" / HIGH_WATER_FILE).write_bytes(earlier)
+    (repair,) = repair_tables(f"rocks:{later}", ["t"])
+    assert repair.lost_change_count is None
+
+
 def replace_file(path: Path, kind: str) -> None:
     """Put something that is no file in the place of a file."""
     path.unlink()

@@ -22,7 +22,9 @@ from rowkey.engines.rocksdb_files.inspection import (
     check_safe_to_open,
     inspect_database,
 )
+from rowkey.engines.rocksdb_files.log_format import ForeignLog
 from rowkey.engines.rocksdb_files.table_folder import find_free_name
+from rowkey.engines.rocksdb_files.write_origin import is_of_table
 from rowkey.engines.rocksdb_salvage.copier import Copier
 from rowkey.engines.rocksdb_salvage.examination import (
     examine_view,
@@ -80,7 +82,16 @@ def repair_table(directory: Path) -> RepairResult:
         batches = StoredRegionTracker.from_meta(database.meta_source).batch_count
     finally:
         database.close()
-    lost_change_count = None if mark is None else max(0, mark.acknowledged_sequence - last_sequence)
+    # Of a log and a mark of the same table that do not belong together, either may be older.
+    table_id = inspection.manifest.database_id
+    is_mark_certain = not any(
+        isinstance(content.damage, ForeignLog)
+        and all(is_of_table(origin, table_id) for origin in content.origins)
+        for _, content in inspection.logs
+    )
+    lost_change_count = None
+    if mark is not None and is_mark_certain:
+        lost_change_count = max(0, mark.acknowledged_sequence - last_sequence)
     repair = RepairResult(examination.table, log, offset, bytes_cut, lost_change_count, batches)
     LOG.info("%s: the table was repaired: %s", directory, repair)
     return repair
