@@ -10,10 +10,12 @@ from unittest.mock import patch
 import rowkey
 from reliability.scenarios.contract import Scenario, StoredObject
 from reliability.scenarios.embedded_table import fork
-from rowkey.move import Move, RowCopier
+from rowkey.move import Move, RowCopier, mover_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from reliability.scenarios.contract import FailingCalls
 
 FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "note": "text"}
 OLD = rowkey.Design("logs", "[host][ts]", fields=FIELDS)
@@ -22,6 +24,10 @@ FIRST_MS = 1_700_000_000_000
 ROWS = 60
 STALE_S = 0.05
 COPIED_INTERVALS = 2
+
+
+BEAT_INTERVAL_S, LIFETIME_S = 0.4, 2.0
+"""Shorter times of the mover's lock, for which the next mover waits after a crash."""
 
 
 class CopierKilled(BaseException):
@@ -70,6 +76,8 @@ class OpenMove:
     def __init__(self, place: Path) -> None:
         url = f"rocks:{place}"
         with ExitStack() as stack:
+            stack.enter_context(patch.object(mover_lock, "BEAT_INTERVAL_S", BEAT_INTERVAL_S))
+            stack.enter_context(patch.object(mover_lock, "LIFETIME_S", LIFETIME_S))
             self.table = stack.enter_context(rowkey.open("logs", url))
             self.move = stack.enter_context(Move.from_table(self.table, url))
             self._stack = stack.pop_all()
@@ -110,6 +118,21 @@ class HalfMove(Scenario):
                 session.move.cut_over()
                 return ""
         return self._compare(session.table)
+
+    def try_call(self, place: Path, call: str, failing: FailingCalls) -> str:
+        """Take the steps before a call without a fault, then the call with one."""
+        if call not in ("verify", "cut over", "scan after"):
+            return super().try_call(place, call, failing)
+        session = self.open(place)
+        try:
+            session.move.run(NEW)
+            if call == "scan after":
+                session.move.cut_over()
+            failing.start()
+            return self.run(session, call)
+        finally:
+            failing.stop()
+            self.close(session)
 
     @staticmethod
     def _compare(table: rowkey.Table) -> str:
