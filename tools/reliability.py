@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MEASURED = ROOT / "benchmarks" / "reliability.json"
 FIGURES = ROOT / "build" / "reliability"
 PAGE = ROOT / "docs" / "reliability.md"
-TRIES = 60
+TRIES = 75
 """Tries of a fault of weight 1 in the whole matrix."""
 VERDICTS = ("unaffected", "repaired", "refused", "read as stored", "silent wrong", "crashed")
 
@@ -173,7 +173,7 @@ def main() -> None:
     parser.add_argument("--fault", help="try this fault only, and write nothing")
     parser.add_argument("--seed", type=int, help="try the fault of this seed only")
     parser.add_argument("--tries", type=int, default=TRIES, help="of a fault of weight 1")
-    parser.add_argument("--workers", type=int, default=2, help="processes that try faults")
+    parser.add_argument("--workers", type=int, default=3, help="processes that try faults")
     arguments = parser.parse_args()
     if arguments.object or arguments.fault:
         sys.exit(try_faults(arguments))

@@ -34,7 +34,7 @@ from reliability.scenarios.contract import (
 from reliability.shim import Shim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from reliability.faults import Fault
     from reliability.scenarios import Scenario, StoredObject
@@ -43,8 +43,8 @@ TIME_LIMIT_S = 20.0
 """Seconds after which a process hangs. Each call ends within a second on an idle machine."""
 MEMORY_LIMIT_BYTES = 2 << 30
 """Address space that a process may have more than at its start."""
-MAX_CALL_NUMBER = 40
-"""Of a call, at most so many calls of the operating system are made fail, one in each try."""
+GROUP = 10
+"""Faults at rest that one process tries. A new process needs 15 ms, and longer until it is warm."""
 
 
 @dataclass
@@ -136,33 +136,76 @@ class Bench:
         """End the servers of the scenarios."""
         self._servers.close()
 
-    def try_fault(self, target: StoredObject, fault: Fault, seed: int) -> Attempt:
-        """Try a fault that a seed decides."""
-        scenario = target.scenario()
-        folder = self._built / target.scenario.__name__
+    def try_faults(
+        self, target: StoredObject, fault: Fault, seeds: Iterable[int]
+    ) -> Iterator[tuple[int, Attempt]]:
+        """Yield each seed and what became of the fault that it decides; none without a server."""
+        if not self._build_places(target.scenario):
+            return
+        if isinstance(fault, FaultAtRest):
+            left = list(seeds)
+            for first in range(0, len(left), GROUP):
+                group = left[first : first + GROUP]
+                yield from zip(group, self._try_at_rest(target, fault, group), strict=True)
+            return
+        for seed in seeds:
+            trial = self._build_trial(target, fault, seed)
+            if isinstance(fault, SecondFault):
+                attempt = trial.try_second_fault(fault)
+            else:
+                assert isinstance(fault, FaultInUse)
+                attempt = trial.try_in_use(fault, seed)
+            yield seed, attempt
+            shutil.rmtree(trial.place.parent)
+
+    def _build_places(self, kind: type[Scenario]) -> bool:
+        """Build the undamaged places of a scenario once; return whether it can be tried."""
+        folder = self._built / kind.__name__
         if not folder.exists():
             folder.mkdir(parents=True)
+            scenario = kind()
             try:
                 self._servers.enter_context(scenario.start_server())
             except OracleUnavailable:
-                self._unavailable.add(target.scenario)
+                self._unavailable.add(kind)
             else:
                 error = run_in_process(lambda: scenario.build(folder))[1]
                 assert not error, error
-        if target.scenario in self._unavailable:
-            return Attempt(is_met=False)
-        shutil.rmtree(self._work)
-        self._work.mkdir()
+        return kind not in self._unavailable
+
+    def _build_trial(self, target: StoredObject, fault: Fault, seed: int) -> Trial:
+        """Return the trial of a fault that a seed decides, in a folder of its own."""
+        folder = self._work / str(seed)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
         random = Random(f"{target.name} {fault.name} {seed}")
-        trial = Trial(target, scenario, folder, self._work / "place", random)
-        if isinstance(fault, FaultAtRest):
-            attempt = Attempt(**_run_or_crash(lambda: trial.try_at_rest(fault)))
-        elif isinstance(fault, SecondFault):
-            attempt = trial.try_second_fault(fault)
+        built = self._built / target.scenario.__name__
+        return Trial(target, target.scenario(), built, folder / "place", random)
+
+    def _try_at_rest(
+        self, target: StoredObject, fault: FaultAtRest, seeds: Sequence[int]
+    ) -> Iterator[Attempt]:
+        """Try faults one after the other in one process, which is forked and warmed once.
+
+        If it hangs, dies or needs too much memory, each is tried again in a process of its own.
+        """
+
+        def try_all() -> list[dict[str, Any]]:
+            results = []
+            for seed in seeds:
+                trial = self._build_trial(target, fault, seed)
+                results.append(trial.try_at_rest(fault))
+                shutil.rmtree(trial.place.parent, ignore_errors=True)
+            return results
+
+        results, problem, _ = run_in_process(try_all)
+        if not problem:
+            yield from (Attempt(**one) for one in results)
+        elif len(seeds) == 1:
+            yield Attempt({"open": CRASHED}, {"open": problem})
         else:
-            assert isinstance(fault, FaultInUse)
-            attempt = trial.try_in_use(fault, seed)
-        return attempt
+            for seed in seeds:
+                yield from self._try_at_rest(target, fault, [seed])
 
 
 def list_calls(target: StoredObject, fault: Fault) -> list[str]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 12
 """Wrong answers of a cell that are listed; all are counted."""
 CHUNK = 50
-"""Tries that a worker makes before it takes the next ones."""
+"""Tries of faults at rest that a worker makes before it takes the next ones."""
 MAX_UNMET = 3
 """Tries in a row, of one call, in which no call of the system was left to fail: the others are left
 out."""
@@ -107,8 +107,9 @@ def try_cells(
         if shim is None and not FAULTS[outcome.fault_name].is_at_rest:
             continue
         seeds = tries(cell)
-        for first in range(seeds.start, seeds.stop, CHUNK):
-            tasks.put((cell, first, min(CHUNK, seeds.stop - first)))
+        size = len(seeds) if isinstance(FAULTS[outcome.fault_name], FaultInUse) else CHUNK
+        for first in range(seeds.start, seeds.stop, size):
+            tasks.put((cell, first, min(size, seeds.stop - first)))
 
     def work(number: int) -> None:
         with _Worker(folder / f"worker-{number}", shim) as worker:
@@ -180,13 +181,11 @@ def try_faults(bench: Bench, object_name: str, fault_name: str, seeds: range) ->
     target, fault = OBJECTS[object_name], FAULTS[fault_name]
     outcome, calls = Outcome(object_name, fault_name), list_calls(target, fault)
     unmet: Counter[str] = Counter()
-    for seed in seeds:
-        call = calls[seed % len(calls)]
-        if isinstance(fault, FaultInUse) and unmet[call] >= MAX_UNMET:
-            continue
-        attempt = bench.try_fault(target, fault, seed)
+    left = (seed for seed in seeds if unmet[calls[seed % len(calls)]] < MAX_UNMET)
+    chosen = left if isinstance(fault, FaultInUse) else seeds
+    for seed, attempt in bench.try_faults(target, fault, chosen):
         if not attempt.is_met:
-            unmet[call] += 1
+            unmet[calls[seed % len(calls)]] += 1
             continue
         outcome.faults += 1
         for name, verdict in attempt.verdicts.items():

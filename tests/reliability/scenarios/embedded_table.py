@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache, partial
 from itertools import count
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reliability.scenarios.contract import FailingCalls
+    from rowkey.engines import Examination
 
 Row = dict[str, Any]
 Allowed = dict[int, list[Row | None]]
@@ -72,6 +73,7 @@ def list_steps(text: str = "own") -> Iterator[tuple[str, Any]]:
     yield "flush", None
     yield from put(range(40, 44), "older")
     yield "copy", "earlier"
+    yield "open again", None  # CURRENT names another MANIFEST then
     yield from put(range(10), "second")
     yield from delete(range(10, 15))
     yield "compact", None
@@ -98,21 +100,33 @@ def write_table(place: Path, text: str, *, is_killed: bool = False, **options: A
         options: of `rowkey.open`.
     """
     ticks = count(FIRST_MS)
-    with rowkey.open(DESIGN, f"rocks:{place}", clock=lambda: next(ticks), **options) as table:
-        for step, what in list_steps(text):
-            match step:
-                case "put":
-                    table.put(what)
-                case "delete":
-                    table.delete(id=what)
-                case "increment":
-                    table.increment({"id": what}, n=AMOUNT)
-                case "copy":
-                    shutil.copytree(place, place.with_name(f"{place.name}.{what}"))
-                case _:
-                    getattr(table, step)()
-        if is_killed:
-            os.kill(os.getpid(), signal.SIGKILL)
+    options["clock"] = lambda: next(ticks)
+    table = rowkey.open(DESIGN, f"rocks:{place}", **options)
+    for step, what in list_steps(text):
+        match step:
+            case "put":
+                table.put(what)
+            case "delete":
+                table.delete(id=what)
+            case "increment":
+                table.increment({"id": what}, n=AMOUNT)
+            case "copy":
+                into = place.with_name(f"{place.name}.{what}")
+                shutil.copytree(place, into, copy_function=copy_if_present)
+            case "open again":
+                table.close()
+                table = rowkey.open(DESIGN, f"rocks:{place}", **options)
+            case _:
+                getattr(table, step)()
+    if is_killed:
+        os.kill(os.getpid(), signal.SIGKILL)
+    table.close()
+
+
+def copy_if_present(source: str, target: str) -> None:
+    """Copy a file, unless RocksDB has removed it since the folder was listed."""
+    with suppress(FileNotFoundError):
+        shutil.copyfile(source, target)
 
 
 @cache
@@ -208,6 +222,10 @@ class EmbeddedTable(Scenario):
     recoveries: ClassVar[tuple[str, ...]] = ("verify", "repair --into", "repair")
     extra_calls: ClassVar[tuple[str, ...]] = ("create",)
     can_repair = True
+
+    def __init__(self) -> None:
+        self._examined: dict[Path, list[Examination]] = {}
+        """What was found in each place that was verified."""
 
     def get_rows(self) -> Allowed:
         """Return the rows that were acknowledged."""
@@ -306,7 +324,9 @@ class EmbeddedTable(Scenario):
     def recover(self, place: Path, call: str, verdicts: Mapping[str, str]) -> str:
         """Verify the table, repair it in place, or save its rows elsewhere."""
         url = f"rocks:{place}"
-        found = [one for one in verify_tables(url) if one.table == "t"]
+        if call == "verify" or place not in self._examined:  # as `rowkey repair` does, only once
+            self._examined[place] = [one for one in verify_tables(url) if one.table == "t"]
+        found = self._examined[place]
         if not found:
             return "no table was found" if self.get_rows() else ""
         (examination,) = found
