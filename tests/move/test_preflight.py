@@ -176,6 +176,23 @@ def test_rows_that_the_new_limits_refuse_block_the_move() -> None:
     assert "1 of the rows that were read cannot be moved: field note" in str(blocking)
 
 
+def test_versions_that_cannot_be_packed_block_the_move() -> None:
+    """An older version that the design cannot decode is named if the move decodes it, not else."""
+    with rowkey.open(SOURCE, "memory:") as table:
+        row = build_row(1)
+        table.put({**row, "amount": 5})
+        key = table.design.key.encode(row)
+        table.store.mutate([RowCells(key, [Cell("d", b"amount", MADE_EARLIER_MS, b"bad")])])
+        assert plan_move(table, build_target()).is_possible
+        plan = plan_move(table, DESIGNS["packed"])
+    (found,) = [one for one in plan.findings if one.mistake.path == "rows"]
+    assert "blocking" == found.level.value
+    assert (
+        f"1 of the rows that were read cannot be moved: row key {key.hex()}, column d:amount"
+        in (str(found))
+    )
+
+
 def test_cells_with_a_time_to_live_are_a_note() -> None:
     """An embedded engine keeps the time to live of a cell, and the plan says so."""
     with rowkey.open(SOURCE, "memory:") as table:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import CellType, compute_cell_bytes
+from rowkey.cells import MAX_JAVA_INT, CellType, RowCells, compute_cell_bytes
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.errors import NotSupported, RowError
 from rowkey.messages import Message, pluralize
@@ -19,13 +19,13 @@ from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.move.switch import SWITCH_STALE_S
 from rowkey.move.table_digest import SideCounts
-from rowkey.table import CarriedColumns, compute_wait_s
+from rowkey.table import CarriedColumns, SlotMapping, compute_wait_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rowkey.catalog import CatalogEntry
-    from rowkey.cells import Cell, RowCells
+    from rowkey.cells import Cell
     from rowkey.design import Design
     from rowkey.move.collisions import Collision, CollisionResult, Progress
     from rowkey.table import Table
@@ -270,6 +270,10 @@ def _read_sample(table: Table, target: Design | None, row_count: int) -> _Sample
     chosen = regions[::step]
     limit = max(row_count // len(chosen), 1)
     selection = CellSelection(limit=limit, expected_rows=limit)
+    if target is not None:
+        mapping = SlotMapping.from_layouts(table.design.layout, target.layout)
+        if mapping.rebuilt or mapping.derived:  # each version is decoded and encoded again
+            selection = replace(selection, versions=MAX_JAVA_INT)
     ranges = [ScanRange(region.start, region.stop) for region in chosen]
     is_complete = len(chosen) == len(regions)
     with ExitStack() as stack:
@@ -299,13 +303,18 @@ def _read_sample(table: Table, target: Design | None, row_count: int) -> _Sample
 def _measure_row(
     figures: _SampleFigures, table: Table, target: Design | None, row: RowCells
 ) -> None:
-    """Add what one row of the sample tells."""
+    """Add what one row of the sample tells; it may have older versions of its cells."""
     layout = table.get_state().combined_design.layout
+    columns: dict[tuple[str, bytes], Cell] = {}
+    older = [one for one in row.cells if columns.setdefault(one[:2], one) is not one]
+    row = RowCells(row.row, list(columns.values()))
     figures.cells_with_ttl += sum(one.ttl_ms is not None for one in row.cells)
     figures.source_bytes += _measure_cells(row.row, row.cells)
     try:
         events = layout.decode_events(row.row, row.cells)
         undeclared = layout.split_cells(row.row, row.cells)
+        for one in older:
+            layout.decode_events(row.row, [one])
     except RowError as refusal:
         if figures.counts.add_refused_row(layout, row, 0, ""):
             _note_refusal(figures, refusal)

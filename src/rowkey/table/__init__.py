@@ -23,6 +23,7 @@ from rowkey.table.moves.moved_table import (
     rename_design,
 )
 from rowkey.table.moves.row_translator import RowTranslator
+from rowkey.table.moves.slot_mapping import SlotMapping
 from rowkey.table.repair import (
     CatalogRepair,
     VerifiedTable,
@@ -58,6 +59,7 @@ __all__ = [
     "MoveFollower",
     "RowTranslator",
     "Scan",
+    "SlotMapping",
     "StayReason",
     "Table",
     "TableLocation",
