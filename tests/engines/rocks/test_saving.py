@@ -343,6 +343,27 @@ def test_a_repair_with_an_earlier_mark_does_not_say_that_nothing_is_lost(place: 
     assert repair.lost_change_count is None
 
 
+def test_files_that_a_compaction_replaced_bring_no_deleted_row_back(tmp_path: Path) -> None:
+    """After a kill that left such a file, and without a MANIFEST, its rows are left out."""
+    with rowkey.open(EVENTS, f"rocks:{tmp_path / 'db'}") as table:
+        put_events(table, 0)
+        table.flush()
+        replaced = largest_file(tmp_path / "db").name
+        content = (tmp_path / "db" / "t" / replaced).read_bytes()
+        for number in range(20):
+            table.delete(id=number)
+        table.compact()
+        put_events(table, LOGGED_ROWS)
+        table.flush()
+        place = Path(shutil.copytree(tmp_path / "db", tmp_path / "a"))
+    assert not (place / "t" / replaced).exists()
+    spoil_manifest(place)
+    assert [*range(20, 2 * LOGGED_ROWS)] == save_events(place)[0]
+    (place / "t" / replaced).write_bytes(content)
+    assert [*range(LOGGED_ROWS, 2 * LOGGED_ROWS)] == save_events(place, "c")[0]
+    assert [*range(2 * LOGGED_ROWS)] == save_events(place, "d", keep_incomplete=True)[0]
+
+
 def replace_file(path: Path, kind: str) -> None:
     """Put something that is no file in the place of a file."""
     path.unlink()

@@ -33,6 +33,7 @@ _UINT32 = struct.Struct("<I")
 _INDEX_NAME, _PROPERTIES_NAME = b"rocksdb.index", b"rocksdb.properties"
 _LARGEST_SEQUENCE = b"rocksdb.key.largest.seqno"
 _CREATOR = b"rocksdb.creating.db.identity"
+_OLDEST_KEY_TIME = b"rocksdb.oldest.key.time"
 _NO_COMPRESSION, _SNAPPY, _ZLIB, _BZIP2 = 0, 1, 2, 3
 _ARROW_CODECS = {_SNAPPY: "snappy", 4: "lz4_raw", 5: "lz4_raw", 7: "zstd"}
 _MAX_INDEX_BYTES = 1 << 30
@@ -76,12 +77,32 @@ def read_origin(path: Path) -> tuple[str, int]:
         InvalidIndex: the file or its properties are damaged, or of an unknown format.
         OSError: the file cannot be read.
     """
+    properties = _read_properties(path)
+    try:
+        sequence, _ = _read_varint(properties[_LARGEST_SEQUENCE], 0)
+        return properties[_CREATOR].decode(), sequence
+    except (LookupError, ValueError) as problem:
+        raise InvalidIndex(f"{path}: {problem}") from problem
+
+
+def is_compacted(path: Path) -> bool:
+    """Return whether a compaction wrote a table file: only flushes know the time of its first key.
+
+    Raises:
+        InvalidIndex: the file or its properties are damaged, or of an unknown format.
+        OSError: the file cannot be read.
+
+    Source: rocksdb/db/compaction/compaction_job.cc, which passes no oldest key time.
+    """
+    return _read_properties(path).get(_OLDEST_KEY_TIME, b"\0") == b"\0"
+
+
+def _read_properties(path: Path) -> dict[bytes, bytes]:
+    """Return the properties of a table file by name."""
     try:
         with path.open("rb") as file:
             offset, length = _find_block(file, path.stat().st_size, _PROPERTIES_NAME)
-            properties = dict(_read_entries(_read_block(file, offset, length), has_lengths=True))
-            sequence, _ = _read_varint(properties[_LARGEST_SEQUENCE], 0)
-            return properties[_CREATOR].decode(), sequence
+            return dict(_read_entries(_read_block(file, offset, length), has_lengths=True))
     except (LookupError, ValueError, struct.error, OverflowError, zlib.error) as problem:
         raise InvalidIndex(f"{path}: {problem}") from problem
 

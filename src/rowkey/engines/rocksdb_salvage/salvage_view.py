@@ -30,6 +30,7 @@ from rowkey.engines.rocksdb_files.inspection import (
 )
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
 from rowkey.engines.rocksdb_files.manifest import remove_files
+from rowkey.engines.rocksdb_files.table_index import InvalidIndex, is_compacted
 from rowkey.engines.rocksdb_files.write_ahead_log import list_files, list_logs
 from rowkey.engines.rocksdb_files.write_origin import is_of_table
 from rowkey.engines.rocksdb_salvage.damage_scan import DamageScan, find_block_starts
@@ -153,6 +154,7 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
             what = "the file cannot be read whole, and it is not known which rows it holds"
             notes.append(f"{directory / file_name}: {what}")
             lost_rows = [(None, None)]
+        lost_rows += _find_replaced_rows(folder.path, manifest)
     else:
         selection = select_logs(directory, chosen)
         _link_logs(folder, selection)
@@ -257,6 +259,26 @@ def _rebuild_manifest(folder: Path) -> tuple[str, Manifest, list[str]]:
     manifest = read_manifest(folder / name, [])
     assert manifest is not None
     return name, manifest, sorted(names_before - {file.name for file in manifest.files.values()})
+
+
+def _find_replaced_rows(folder: Path, manifest: Manifest) -> Iterator[RowInterval]:
+    """Yield the rows of files that a compaction may have replaced, by the order of their numbers.
+
+    A kill may leave some of the files that a compaction has read. Rows that were deleted before it
+    may be back by them.
+    """
+    files = [file for file in manifest.files.values() if _has_rows(manifest, file)]
+    for new in files:
+        with suppress(InvalidIndex, OSError):  # reported when the file is opened
+            if not is_compacted(folder / new.name):
+                continue
+        for old in files:
+            if (
+                (old.family_id, old.number < new.number) == (new.family_id, True)
+                and old.smallest <= new.largest
+                and new.smallest <= old.largest
+            ):
+                yield _get_rows(old)
 
 
 def _remove_from_manifest(path: Path, manifest: Manifest, files: Sequence[TableFile]) -> None:
