@@ -317,6 +317,10 @@ def test_rows_that_are_written_again_keep_their_key(tmp_path: Path) -> None:
     advice = search(design, path)
     found = [*advice.tables, *(pick.judged for pick in advice.picks)]
     assert {("user",)} >= {tuple(one.design.key.fields) for one in found}
+    (said,) = (one for one in advice.assumptions if "write a row again" in one)
+    assert said.startswith("2,700 of 3,000 events")
+    assert "no key with status is tried" in said
+    assert not advice.tables  # none of them would serve the read
 
 
 def test_every_process_lists_the_same_candidates(tmp_path: Path) -> None:

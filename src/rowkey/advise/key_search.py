@@ -22,6 +22,7 @@ from rowkey.advise.verdict import POOR_UTILIZATION, get_capacity
 from rowkey.design import find_companion_obstacle
 from rowkey.errors import InvalidDesign
 from rowkey.lint import RULES, check_design, fix_families
+from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import plan_read
 from rowkey.proposals import (
@@ -158,6 +159,20 @@ class _KeySearch:
         self._rates = {read.name: read.rate for read in design.reads}
         summary = self.source.summary
         self._added_fields = _list_added_fields(summary)
+        wanted = dict.fromkeys(name for read in self.reads for name in list_key_fields(read))
+        missing = [name for name in wanted if name not in design.key.fields]
+        if summary is not None and missing and not self._added_fields:
+            self.source.assumptions.append(
+                Message(
+                    "assumption.updated_rows",
+                    "{repeats:,} of {events:,} events write a row again, so rows are taken to be "
+                    "updated, and no key with {fields} is tried: a changed value would leave the "
+                    "old row behind; if they are copies of events, remove them from the sample",
+                    repeats=summary.repeat_count,
+                    events=summary.event_count,
+                    fields=", ".join(missing),
+                )
+            )
         self.candidates = list_candidates(
             design,
             self.source.facts,
@@ -254,9 +269,8 @@ class _KeySearch:
         They are such that the first can have the others as companions, unless there are no such.
         """
         groups.sort(key=lambda group: -sum(self._get_rate(self.reads[at]) for at in group))
-        own = {*self.design.key.fields}
-        wanted = [name for read in self.reads for name in list_key_fields(read)]
-        shared = frozenset(own.union(name for name in wanted if name in self._added_fields))
+        wanted = {name for read in self.reads for name in list_key_fields(read)}
+        shared = frozenset({*self.design.key.fields} | (wanted & self._added_fields))
         tables = self._find_tables(groups, shared) or self._find_tables(groups, None)
         return tables if sum(map(_get_write_load, tables)) < 1 else []
 
@@ -276,12 +290,13 @@ class _KeySearch:
             self._judge_keys(base, group, judged, MAX_TABLE_FINALISTS, shared)
             picks = choose_picks(self.declared, judged)
             main = tables[0].design if tables and shared is not None else None
-            found = (
-                one.judged
-                for one in picks
-                if main is None
-                or not find_companion_obstacle(main, {one.judged.design.table: one.judged.design})
-            )
+            found = (one.judged for one in picks if _serves_reads(one.judged))
+            if main is not None:
+                found = (
+                    one
+                    for one in found
+                    if not find_companion_obstacle(main, {one.design.table: one.design})
+                )
             table = next(found, None)
             if table is None:
                 return []
@@ -598,6 +613,11 @@ def _list_quick_rules() -> tuple[str, ...]:
         for rule in RULES.values()
         if rule.severity != "info" and rule.measured_by != "writes" and not rule.cause
     )
+
+
+def _serves_reads(judged: JudgedDesign) -> bool:
+    """Return whether no read of a design filters the whole table."""
+    return not any(one.is_full_scan and one.residual_fields for one in judged.simulation.reads)
 
 
 def _get_write_load(judged: JudgedDesign) -> float:
