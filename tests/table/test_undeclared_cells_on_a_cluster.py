@@ -63,6 +63,13 @@ def test_a_cluster_tells_undeclared_cells(
             found = scan.undeclared_cells
             assert {"d:x": 2, "z:\\xFF": 2} == found.column_counts
             assert (2, 1) == (found.row_count, found.undeclared_row_count)
+            limited = table.scan(limit=9)
+            limited.count_undeclared()
+            assert 2 == len(list(limited))
+            assert found == limited.undeclared_cells
+            getter = table.get_state().getter
+            counts = [getter.count_undeclared_cells(row).cell_count for row in (OURS, BOTH, THEIRS)]
+            assert [0, 2, 2] == counts
             assert 2 == len(table.scan().to_arrow())
             stored = table.store.get(table.writer.encode_row_keys(OURS))
             notes = {
