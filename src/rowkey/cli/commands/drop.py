@@ -26,7 +26,8 @@ from rowkey.cli.tables import (
 def command(table: str, url: str, yes: str | None) -> None:
     """Remove a table, given by its name or its design file; type its name to confirm.
 
-    Its companions are removed after it.
+    Its companions are removed after it. Cells that other programs wrote to columns of no design are
+    removed too; rowkey count tells how many there are.
 
     A damaged table can be removed too. If its design declares a catalog, give the design file: a
     damaged table cannot be asked which catalog it is in.
