@@ -14,7 +14,8 @@ from rowkey.advise.advice import SIZE_RULE, choose_picks, refuse_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DESIGN = Design("t", "[host]", fields={"host": "text"})
+READS = [{"name": "a host", "where": "host = ?"}]
+DESIGN = Design("t", "[host]", fields={"host": "text"}, reads=READS)
 
 
 def build_judged_design(
@@ -108,3 +109,11 @@ def test_what_the_file_allows_is_no_new_warning() -> None:
     assert "RK101" in {one.code for one in warned.warnings}
     assert "RK101" not in {one.code for one in allowed.warnings}
     assert warned.warning_codes == allowed.warning_codes
+
+
+def test_no_key_is_praised_for_the_reads_that_nobody_declares() -> None:
+    """Without declared reads, no key is called the one with the cheapest reads."""
+    declared = build_judged_design(2)
+    declared.design = Design("t", "[host]", fields={"host": "text"})
+    picks = choose_picks(declared, [build_judged_design(1, cost=0.5)])
+    assert [("balanced", "writes", "size", "nearest")] == [one.strengths for one in picks]

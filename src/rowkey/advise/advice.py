@@ -111,7 +111,8 @@ def choose_picks(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> list
     rivals = [*allowed, declared]  # which may be better in one measure than all others
     least_costs = {name: min(map(cost, rivals)) for name, cost in _COSTS.items()}
     found: dict[int, list[Strength]] = {}
-    for strength in STRENGTHS if allowed else ():
+    measured = [one for one in STRENGTHS if one != "reads" or declared.design.reads]
+    for strength in measured if allowed else ():
         competing = allowed if strength == "nearest" else rivals
         measures = map(_build_measure(strength, declared, least_costs), competing)
         winner = min(enumerate(measures), key=lambda entry: entry[1])[0]

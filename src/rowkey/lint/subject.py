@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import (
@@ -23,7 +24,7 @@ from rowkey.hotspots import (
 from rowkey.keys import Transform, walk_parts
 from rowkey.lint.allowances import Allowance, parse_allowances
 from rowkey.plan import count_spreading_parts, plan_read
-from rowkey.regions import choose_region_count
+from rowkey.regions import choose_region_count, compute_min_servers
 from rowkey.schema import (
     FieldFacts,
 )
@@ -202,6 +203,30 @@ class LintSubject:
             return False
         operations = rate * count_write_operations(self.event_bytes)
         return operations <= HARMLESS_UTILIZATION * (capacity or DEFAULT_CAPACITY_PER_S)
+
+    @property
+    def server_events_per_s(self) -> float:
+        """Return how many events a server can write a second: as declared, or as is assumed."""
+        if self.cluster.capacity_per_s is not None:
+            return self.cluster.capacity_per_s
+        return DEFAULT_CAPACITY_PER_S / count_write_operations(self.event_bytes)
+
+    def count_needed_servers(self, rate: float = 0.0) -> int:
+        """Return the fewest servers that bear all writes and carry all regions of the table.
+
+        If the writes need most, they are as many as divide the regions evenly, where that is
+        possible.
+
+        Args:
+            rate: the events a second of a burst, if that is more than the declared rate.
+        """
+        by_size = max(compute_min_servers(self.demand), self.cluster.servers)
+        by_writes = ceil(max(rate, self.design.writes.rate or 0.0) / self.server_events_per_s)
+        if by_size >= by_writes:
+            return by_size
+        regions = len(self.boundaries) if self.boundaries is not None else 0
+        fitting = (n for n in range(by_writes, regions + 1) if regions % n == 0)
+        return next(fitting, by_writes)
 
     # Regions
 

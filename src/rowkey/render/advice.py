@@ -285,7 +285,7 @@ def _list_reads(judged: JudgedDesign) -> str:
 def _format_pick(number: int, pick: Pick, declared: JudgedDesign, width: int) -> Iterator[str]:
     """Yield the lines of one proposed key: what it is best at, and what is left to do."""
     strengths = ", ".join(STRENGTH_TEXTS[one] for one in pick.strengths)
-    if len(pick.strengths) == len(STRENGTH_TEXTS):
+    if len(pick.strengths) == len(STRENGTH_TEXTS) - (not pick.judged.design.reads):
         strengths = "the best by all measures"
     yield from wrap_text(f"  {number}: {strengths}", width, 4)
     yield from _format_key(pick.judged, declared, width)

@@ -55,6 +55,8 @@ class IntegerImbalanceCause(Cause):
         regions = len(result.boundaries)
         if result.front is not None:
             return None  # however many regions there are, one is written at a time
+        if result.measured_skew.is_even:
+            return None  # what hardly shows is no harm, and needs no other number of regions
         found = _build_finding(result.design, result.facts, regions, result.measured_skew.skew)
         if found is None:
             return None

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
-from rowkey.regions import compute_min_servers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +94,7 @@ servers = 8
             max(proposed_regions, self.START_REGIONS_PER_SERVER * servers),
             self.MAX_REGIONS_PER_SERVER * servers,
         )
-        min_servers = compute_min_servers(subject.demand)
+        min_servers = subject.count_needed_servers()
         server_advice = (
             f", and raise MAX_FILESIZE; or use {min_servers:,} servers or more"
             if min_servers > servers

@@ -69,6 +69,9 @@ state = "u8"
             texts = subject.list_values(name)
             if len(texts) < self.MIN_VALUES or not isinstance(texts[0], str):
                 continue
+            together = "".join(texts)
+            if together in (together.lower(), together.upper()):
+                continue
             if not all(re.fullmatch("[0-9A-Fa-f]+", text) for text in texts):
                 continue
             large = next((text for text in texts if text != text.lower()), None)

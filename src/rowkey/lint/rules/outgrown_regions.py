@@ -18,7 +18,6 @@ from rowkey.regions import (
     ARTICLE_NAME,
     MAX_FILE_SIZE,
     choose_region_count,
-    compute_min_servers,
 )
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ rate = "5000/s"
         severity: Severity = "warning" if each > ratio * MAX_FILE_SIZE else "info"
         remedy = self._format_remedy(subject, proposed_regions, regions)
         if front is None and (reason := self._explain_idle_regions(subject, proposed_regions)):
-            min_servers = compute_min_servers(subject.demand)
+            min_servers = subject.count_needed_servers()
             written = self._find_written_count(subject, proposed_regions // 2, regions)
             if min_servers <= subject.cluster.servers and written is None:
                 severity = "info"
@@ -122,6 +121,11 @@ rate = "5000/s"
                 f"all of it written to one region at a time, because the key begins with {front}"
             )
             remedy = self._format_front_remedy(subject)
+        elif "missed_splits" in subject.causes:
+            remedy = (
+                "Change the splits first, as RK201 says; how many regions they then need is told "
+                "once they fit the keys."
+            )
         yield self.build_finding(
             "splits",
             f"the table grows to {subject.demand.size_phrase}, {where}, and HBase splits a region "
@@ -201,7 +205,7 @@ rate = "5000/s"
     @staticmethod
     def _format_remedy(subject: LintSubject, proposed_regions: int, regions: int) -> str:
         """Return the remedy: more regions, more servers for them, or a larger MAX_FILESIZE."""
-        min_servers = compute_min_servers(subject.demand)
+        min_servers = subject.count_needed_servers()
         raising = "raise MAX_FILESIZE of the table in HBase"
         if min_servers > subject.cluster.servers:
             demand = replace(subject.demand, servers=min_servers)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
-from rowkey.workload import DEFAULT_CAPACITY_PER_S, count_write_operations
+from rowkey.workload import DEFAULT_CAPACITY_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,18 +78,14 @@ rate = "200000/s"
         cluster, writes = subject.cluster, subject.design.writes
         if writes.rate is None:
             return
+        capacity, assumption = subject.server_events_per_s * cluster.servers, ""
         if cluster.capacity_per_s is None:
-            events_per_s = DEFAULT_CAPACITY_PER_S / count_write_operations(subject.event_bytes)
-            capacity = events_per_s * cluster.servers
-            if writes.rate > capacity:
-                assumption = f", at an assumed {DEFAULT_CAPACITY_PER_S:,.0f} operations/s of each,"
-                yield self._build_rate_finding(
-                    "writes.rate", "", writes.rate, capacity, subject, assumption
-                )
-            return
-        capacity = cluster.capacity_per_s * cluster.servers
+            assumption = f", at an assumed {DEFAULT_CAPACITY_PER_S:,.0f} operations/s of each,"
         if writes.rate > capacity:
-            yield self._build_rate_finding("writes.rate", "", writes.rate, capacity, subject)
+            yield self._build_rate_finding(
+                "writes.rate", "", writes.rate, capacity, subject, assumption
+            )
+        if writes.rate > capacity or cluster.capacity_per_s is None:
             return
         cause = max(subject.causes.values(), key=lambda one: one.explained_skew, default=None)
         if cause is not None and writes.rate * cause.explained_skew > capacity:
@@ -116,15 +112,6 @@ rate = "200000/s"
                     path, f" in burst {index + 1}{lasting}", rate, capacity, subject
                 )
 
-    @staticmethod
-    def _format_server_count(subject: LintSubject, min_servers: int) -> str:
-        """Return how many servers take the load and divide the regions evenly."""
-        count = len(subject.boundaries) if subject.boundaries is not None else 0
-        fitting = next((n for n in range(min_servers, count + 1) if count % n == 0), None)
-        if fitting is not None:
-            return f"{fitting:,} servers, which divide the {count:,} regions evenly"
-        return f"{min_servers:,} servers or more, and a multiple of that in regions"
-
     def _build_rate_finding(
         self,
         path: str,
@@ -135,14 +122,17 @@ rate = "200000/s"
         assumption: str = "",
     ) -> Finding:
         """Return the finding that a write rate exceeds the capacity of all servers."""
-        servers = subject.cluster.servers
-        enough = -(-rate * servers // capacity)
+        servers, needed = subject.cluster.servers, subject.count_needed_servers(rate)
+        regions = len(subject.boundaries) if subject.boundaries is not None else 0
+        division = f"which divide the {regions:,} regions evenly"
+        if regions % needed:
+            division = "and a multiple of that in regions"
         return self.build_finding(
             path,
             f"{pluralize(round(rate), 'event')} arrive each second{when}, but "
             f"{pluralize(servers, 'server')} can take {capacity:,.0f}{assumption} "
             "even if spread evenly",
-            f"Use {self._format_server_count(subject, int(enough))}, or put fewer and larger rows.",
+            f"Use {needed:,} servers or more, {division}, or put fewer and larger rows.",
             severity="warning" if when or assumption else None,
             value=rate,
             rate=rate,
