@@ -21,6 +21,8 @@ GRID_SIZE = 64
 ROUND_COUNT = 100
 MIN_FACTOR = 1.2
 """Factor up to which the sample has nearly all rows of a value: they are as many as it shows."""
+MAX_UNSEEN = 3.0
+"""What may come in the mean though none came, in 95 of 100 cases."""
 MAX_COUNTED_LIMIT = 2_000
 """Limit above which a value is taken to have its mean rows, since chance changes little."""
 
@@ -84,6 +86,48 @@ def measure_growth_margin(
         )
     )
     return max(value - low, high - value)
+
+
+def measure_limit_margin(
+    answers: Sequence[AnswerRows], weights: Sequence[float], expected: Sequence[float], limit: float
+) -> float:
+    """Return how many more rows answers have at most, whatever the distribution of their rows is.
+
+    As many as if all answers that the sample does not fill had their mean, up to the limit: the
+    more values differ, the fewer rows are left of the same mean.
+
+    Args:
+        answers: the answers.
+        weights: for each, how often it stands.
+        expected: the rows that each is expected to have.
+        limit: rows that an answer returns at most; perhaps infinite.
+
+    Source: Jensen's inequality.
+    """
+    unsure = [
+        (one.count, rows, weight)
+        for one, rows, weight in zip(answers, expected, weights, strict=True)
+        if one.factor.value > MIN_FACTOR and one.own + one.others < limit
+    ]
+    if limit > MAX_COUNTED_LIMIT or not unsure:
+        return 0.0
+    counts, rows, parts = zip(*unsure, strict=True)
+    return abs(min(fmean(counts, parts), limit) - fmean(rows, parts)) * sum(parts) / sum(weights)
+
+
+def measure_unseen_margin(answers: Sequence[AnswerRows], further: float) -> float:
+    """Return how many rows answers may have of which no trial found any.
+
+    Args:
+        answers: the answers.
+        further: other rows with the same values in the whole sample, mean.
+
+    Source: the rule of three: what none of n trials showed is rarer than 3 / n.
+    """
+    if any(one.others for one in answers):
+        return 0.0
+    highest = max(one.factor.high for one in answers)
+    return min(MAX_UNSEEN / len(answers), further) * highest
 
 
 def expect_rows(

@@ -19,6 +19,8 @@ from rowkey.simulate.answer_rows import (
     average_factor,
     expect_rows,
     measure_growth_margin,
+    measure_limit_margin,
+    measure_unseen_margin,
 )
 from rowkey.simulate.ranked_rows import RankedRows, cut_spans, find_last_rows
 from rowkey.simulate.read_load import MARGIN_DEVIATIONS, AnswerLoad, TrialLoad
@@ -660,6 +662,8 @@ def _summarize_trials(
     rows_margin = hypot(
         max(_compute_margin(returned_rows, weights), MARGIN_DEVIATIONS * sample_error),
         measure_growth_margin(answers, weights, limit),
+        measure_limit_margin(answers, weights, returned_rows, limit),
+        min(measure_unseen_margin(answers, demand.mean_further_rows), limit),
     )
     residual_fields = trials[0].residual_fields
     return ReadCost(

@@ -64,7 +64,14 @@ class RowDemand:
         sums: np.ndarray[Any, Any] = np.cumsum(self.weights)
         return sums
 
-    def choose_rows(self, count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    @property
+    def mean_further_rows(self) -> float:
+        """Return how many other rows of the sample have the values that are asked for, mean."""
+        return float(self.weights @ (self.sizes - 1)) / float(self._sums[-1])
+
+    def choose_rows(
+        self, count: int, is_able: np.ndarray[Any, Any] | None = None
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return rows that stand for the answers, in the order of `rows`, and for how many each.
 
         The rows are divided into so many parts of equal importance. Of each part a row is taken
@@ -75,6 +82,7 @@ class RowDemand:
 
         Args:
             count: how many; an important row comes several times.
+            is_able: for each row of the sample, whether it may be taken; None if all may.
 
         Returns:
             The rows, and their weights, which are 1 in the mean.
@@ -84,26 +92,30 @@ class RowDemand:
         """
         import numpy as np
 
-        importance = self.weights
+        rows, row_sizes, row_weights = self.rows, self.sizes, self.weights
+        if is_able is not None and is_able[rows].any():
+            chosen = is_able[rows]
+            rows, row_sizes, row_weights = rows[chosen], row_sizes[chosen], row_weights[chosen]
+        importance = row_weights
         if self._read.keys.shape != "sample":
-            found = self.weights * self.sizes
-            importance = self.weights / self.weights.sum() + found / found.sum()
+            found = row_weights * row_sizes
+            importance = row_weights / row_weights.sum() + found / found.sum()
         sums = np.cumsum(importance)
         edges = np.searchsorted(sums, np.arange(count + 1) * float(sums[-1]) / count, "right")
-        edges = np.minimum(edges, len(self.rows) - 1)
-        edges[-1] = len(self.rows)
+        edges = np.minimum(edges, len(rows) - 1)
+        edges[-1] = len(rows)
         places = []
         for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             stop = max(end, start + 1)
-            sizes, parts = self.sizes[start:stop], importance[start:stop]
+            sizes, parts = row_sizes[start:stop], importance[start:stop]
             mean = float(sizes @ parts) / float(parts.sum())
             nearest = sizes[abs(sizes - mean).argmin()]
             first, last = sizes.searchsorted(nearest), sizes.searchsorted(nearest, "right")
             part_sums = np.cumsum(parts[first:last])
             places.append(start + int(first) + int(part_sums.searchsorted(part_sums[-1] / 2)))
         chosen = np.array(places, np.intp)
-        weights = self.weights[chosen] / importance[chosen]
-        return self.rows[chosen], weights / weights.mean()
+        weights = row_weights[chosen] / importance[chosen]
+        return rows[chosen], weights / weights.mean()
 
     def spread_rows(self, count: int) -> np.ndarray[Any, Any]:
         """Return rows at equal steps of weight, in the order of `rows`.

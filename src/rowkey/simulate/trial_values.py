@@ -29,6 +29,9 @@ TRIAL_CHANCES = [
 values: those of one value, or every part of them, have ages that are spread."""
 MAX_SHARE_BEYOND = 0.05
 """Share of the declared ages above those of all rows from which it is told."""
+MIN_FITTING_SHARE = 0.1
+"""Share of the rows at which a time of a read's length may begin, from which on only these are
+taken."""
 DEFAULT_RANGE_SHARE = 0.01
 """Share of its field's values that a range covers where no `span` was declared; said in
 `assumption`."""
@@ -56,11 +59,13 @@ class TrialValues:
         self._lists = _ListFiller(read, columns)
         self.demand = RowDemand(read, columns, ranked_rows)
         """How often the values of each row are asked for."""
-        self.row_numbers, self.weights = self.demand.choose_rows(TRIALS_PER_READ)
+        self._parameter_ends = _list_parameter_ends(read)
+        self.row_numbers, self.weights = self.demand.choose_rows(
+            TRIALS_PER_READ, self._find_fitting_rows(columns)
+        )
         """The row of each trial, and for how many answers each stands, 1 in the mean."""
         rows = columns.take(self.row_numbers).iterate_rows(list(read.tested_fields))
         self._rows = list(rows)
-        self._parameter_ends = _list_parameter_ends(read)
         self.assumption = ""
         """What was assumed to choose the values, or an empty string."""
         self.age_assumption = ""
@@ -114,6 +119,25 @@ class TrialValues:
             np.asarray(chances), latest - least, unit_ns
         )
         return starts
+
+    def _find_fitting_rows(self, columns: ColumnBatch) -> np.ndarray[Any, Any] | None:
+        """Return from which rows on the read's times lie within the sample; None if from any.
+
+        A range that is moved to end with the sample has rows before its row as well, which is more
+        than it finds in a table that goes on.
+        """
+        read, fitting = self._read, None
+        if read.age is not None:
+            return None
+        for name, ends in self._parameter_ends.items():
+            kind, length = read.fields[name].type, read.get_span(name)
+            if kind.unit_ns is None or length is None or ends != {"low", "high"}:
+                continue
+            _, greatest = self._ranked_rows.find_extremes(name)
+            fits = columns.find_values(name) <= greatest - length
+            if fits.mean() >= MIN_FITTING_SHARE:
+                fitting = fits if fitting is None else fitting & fits
+        return fitting
 
     def _find_length(self, name: str) -> int:
         """Return how long a range over a field is, in its units; assumed if it is not declared."""

@@ -33,9 +33,17 @@ MAX_STEP_ERROR = 0.1
 REGULAR_SHARE = 0.5
 """Share of pauses of whole steps from which on a value has a pace of its own, as a sensor has: it
 does not become faster when others come."""
+MIN_REGULAR_PAUSES = 10
+"""Pauses that show by themselves that a value has a step; fewer do where most values have one."""
+MAX_END_PAUSES = 2
+"""Mean pauses from an end of the recording up to which a value with a step lives beyond it."""
 MIN_CLOCK_STEPS = 5
 """Shortest distances of two events that such a step has at least."""
 DEVIATIONS = 1.96
+MIN_DEVIATIONS = 2.0
+"""Standard deviations from which on a fall of the chance counts; in full from one more on."""
+MAX_UNSEEN = 3.0
+"""What may come in the mean though none came, in 95 of 100 cases."""
 _STEP_COUNT = 2_000
 """Distances at which the mean over a longer time is summed up."""
 
@@ -67,17 +75,10 @@ class ValueGrowth:
         import numpy as np
 
         sizes = np.bincount(groups)
-        self.is_heavy = sizes >= max(HEAVY_SHARE * len(groups), 2)
+        steps = _find_steps(groups, places)
+        self.is_heavy = (sizes >= max(HEAVY_SHARE * len(groups), 2)) & (steps == 0)
         """Whether each value keeps its share of all events."""
-        candidates = np.flatnonzero(self.is_heavy)
-        if len(candidates):
-            clock_step = float(np.diff(np.unique(places)).min(initial=1.0))
-            for value in candidates.tolist():
-                own_places = np.sort(places[groups == value])
-                self.is_heavy[value] = not _is_regular(own_places, clock_step)
         lags = np.minimum((places * LAG_COUNT).astype(np.int64), LAG_COUNT - 1)
-        totals = np.bincount(lags, minlength=LAG_COUNT).astype(np.float64)
-        self._pair_counts = _count_pairs(totals[np.newaxis])[0]
         repeated = np.flatnonzero(sizes > 1)  # a value of one event is in no pair
         numbers = np.full(len(sizes), -1)
         numbers[repeated] = np.arange(len(repeated))
@@ -86,10 +87,16 @@ class ValueGrowth:
         counts = np.bincount(
             rows[inside] * LAG_COUNT + lags[inside], minlength=len(repeated) * LAG_COUNT
         )
-        pairs = _count_pairs(counts.reshape(-1, LAG_COUNT).astype(np.float64))
+        counts = counts.reshape(-1, LAG_COUNT).astype(np.float64)
+        _spread_steps(counts, rows[inside], places[inside], steps[repeated])
+        singles = np.flatnonzero(~inside & (steps[groups] == 0))
+        totals = counts.sum(0) + np.bincount(lags[singles], minlength=LAG_COUNT)
+        totals += (len(groups) - totals.sum()) / LAG_COUNT
+        self._pair_counts = _count_pairs(totals[np.newaxis])[0]
+        pairs = _count_pairs(counts)
         is_heavy = self.is_heavy[repeated]
-        self._heavy = _LagCurve(pairs[is_heavy], self._pair_counts)
-        self._others = _LagCurve(pairs[~is_heavy], self._pair_counts)
+        self._heavy = _LagCurve(pairs[is_heavy], self._pair_counts, int(self.is_heavy.sum()))
+        self._others = _LagCurve(pairs[~is_heavy], self._pair_counts, int((~self.is_heavy).sum()))
 
     def compare_windows(self, length: float, *, heavy: bool) -> Estimate:
         """Return how the mean chance over all pairs of moments of a longer time compares.
@@ -123,21 +130,38 @@ class _LagCurve:
     Args:
         pairs: for each value and lag, the pairs of its events.
         pair_counts: for each lag, the pairs of all events.
+        value_count: how many values there are, those of one event included.
     """
 
-    def __init__(self, pairs: Floats, pair_counts: Floats) -> None:
+    def __init__(self, pairs: Floats, pair_counts: Floats, value_count: int) -> None:
         import numpy as np
 
         self._counts = np.maximum(pair_counts, 1.0)
         self._shares = pairs.sum(0) / self._counts
-        middle, far = slice(MIDDLE, FAR), slice(FAR, LAG_COUNT)
+        near, middle, far = slice(MIDDLE), slice(MIDDLE, FAR), slice(FAR, LAG_COUNT)
         middle_shares = pairs[:, middle].sum(1) / self._counts[middle].sum()
         far_shares = pairs[:, far].sum(1) / self._counts[far].sum()
+        self._near = float(pairs[:, near].sum() / self._counts[near].sum())
         self._middle, self._far = float(middle_shares.sum()), float(far_shares.sum())
         # Values differ much: the change of each is compared with itself.
         change = middle_shares - far_shares
         self._change = self._middle - self._far
-        self._change_error = DEVIATIONS * float(np.sqrt(change @ change))
+        self._deviation = float(np.sqrt(change @ change))
+        self._far_high = self._far + DEVIATIONS * self._deviation
+        if not self._far:
+            self._far_high = self._bound_unseen(value_count)
+
+    def _bound_unseen(self, value_count: int) -> float:
+        """Return how large the chance may be at distances at which no two events had one value.
+
+        Source: the rule of three: what none of n pairs of values showed is rarer than 3 / n.
+        """
+        import numpy as np
+
+        first = int(np.flatnonzero(self._shares).max(initial=-1)) + 1
+        seen_share = (1 - first / LAG_COUNT) ** 2
+        pairs = value_count**2 / 2 * seen_share
+        return min(MAX_UNSEEN / pairs, self._near) if pairs else 0.0
 
     @cached_property
     def final_share(self) -> float:
@@ -163,12 +187,16 @@ class _LagCurve:
             return (measured + float((extend(later) * later_weights).mean())) / base
 
         flat = measure(lambda lags: np.full(len(lags), self._far))
-        fastest = measure(lambda lags: self._decline(lags, self._change + self._change_error))
-        if self._change <= self._change_error:  # no fall can be seen
-            return Estimate(min(fastest, flat), flat, flat)
+        high = measure(lambda lags: np.full(len(lags), self._far_high))
+        steepest = max(self._change + DEVIATIONS * self._deviation, self._near - self._middle)
+        low = measure(lambda lags: self._decline(lags, steepest))
+        if self._change <= MIN_DEVIATIONS * self._deviation:  # no fall can be seen
+            return Estimate(min(low, flat), flat, high)
         linear = measure(lambda lags: self._decline(lags, self._change))
-        fading = measure(self._fade)
-        return Estimate(min(fastest, linear), float(np.sqrt(linear * fading)), max(fading, linear))
+        falling = float(np.sqrt(linear * measure(self._fade)))
+        certainty = min(self._change / self._deviation - MIN_DEVIATIONS, 1.0)
+        value = flat ** (1 - certainty) * falling**certainty
+        return Estimate(min(low, linear, value), value, max(high, value))
 
     def _interpolate(self, lags: Floats) -> Floats:
         """Return the chance at lags within the recording."""
@@ -199,21 +227,67 @@ class _LagCurve:
         return chances
 
 
-def _is_regular(places: Floats, clock_step: float) -> bool:
-    """Return whether a value comes in equal steps of time, some of which the sample may lack.
+def _find_steps(groups: np.ndarray[Any, Any], places: Floats) -> Floats:
+    """Return for each value the step of time in which its events come; 0 if they have none.
 
-    Args:
-        places: when its events came, in ascending order.
-        clock_step: the shortest distance of two events.
+    The sample may lack some of the events. Few events are regular by chance, so that they count
+    only where most values are.
     """
     import numpy as np
 
-    pauses = np.diff(places)
-    step = float(np.quantile(pauses, SHORT_PAUSE_SHARE, method="higher"))
-    if step < MIN_CLOCK_STEPS * clock_step:
-        return False
-    steps = pauses / step
-    return float((np.abs(steps - np.round(steps)) <= MAX_STEP_ERROR).mean()) >= REGULAR_SHARE
+    order = np.lexsort((places, groups))
+    pauses = np.diff(places[order])
+    owners = groups[order][1:]
+    inside = owners == groups[order][:-1]
+    pauses, owners = pauses[inside], owners[inside]
+    steps = np.zeros(int(groups.max(initial=-1)) + 1)
+    if not len(pauses):
+        return steps
+    pauses = pauses[np.lexsort((pauses, owners))]
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    counts = np.diff(np.append(starts, len(owners)))
+    found = pauses[starts + np.ceil(SHORT_PAUSE_SHARE * (counts - 1)).astype(np.int64)]
+    clock_step = float(np.diff(np.unique(places)).min(initial=1.0))
+    found = np.where(found >= MIN_CLOCK_STEPS * clock_step, found, 0.0)
+    ratios = pauses / np.maximum(np.repeat(found, counts), 1e-12)
+    is_whole = np.abs(ratios - np.round(ratios)) <= MAX_STEP_ERROR
+    fitting = np.add.reduceat(is_whole.astype(np.int64), starts) - 1  # the step fits itself
+    shares = fitting / np.maximum(counts - 1, 1)
+    are_most = fitting[found > 0].sum() >= REGULAR_SHARE * max(int((counts - 1).sum()), 1)
+    is_regular = (shares >= REGULAR_SHARE) | (counts == 1)
+    is_regular &= (counts >= MIN_REGULAR_PAUSES) | (are_most and counts.max() > 1)
+    if are_most and counts.max() > 1:
+        steps[:] = 1.0  # what came once may come again after the recording
+    steps[owners[starts]] = np.where(is_regular, found, 0.0)
+    return steps
+
+
+def _spread_steps(
+    counts: Floats, rows: np.ndarray[Any, Any], places: Floats, steps: Floats
+) -> None:
+    """Spread the events of values with a step evenly over their steps.
+
+    How many of them lie in two parts of the recording depends on how the step fits into it.
+
+    Args:
+        counts: for each value and place, the events; changed.
+        rows: for each event, its value.
+        places: for each event, when it came.
+        steps: for each value its step, or 0.
+    """
+    import numpy as np
+
+    first, last = np.ones(len(counts)), np.zeros(len(counts))
+    np.minimum.at(first, rows, places)
+    np.maximum.at(last, rows, places)
+    chosen = np.flatnonzero(steps)
+    first, last, steps = (one[chosen, np.newaxis] for one in (first, last, steps))
+    pauses = MAX_END_PAUSES * (last - first) / (counts[chosen].sum(1, keepdims=True) - 1)
+    begins = np.where(first <= pauses, 0.0, first - steps / 2)
+    ends = np.where(1 - last <= pauses, 1.0, last + steps / 2)
+    edges = np.arange(LAG_COUNT + 1) / LAG_COUNT
+    shares = np.diff(np.clip(edges, begins, ends)) / (ends - begins)
+    counts[chosen] = counts[chosen].sum(1, keepdims=True) * shares
 
 
 def _count_pairs(counts: Floats) -> Floats:
