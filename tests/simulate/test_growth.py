@@ -52,6 +52,7 @@ DAY_ROWS = 36 * 24 + 1
         ({"of": "user"}, None, DAY_ROWS),
         (None, "entities", DAY_ROWS),
         ({"of": "events"}, None, DAY_ROWS * 50),
+        ({"of": "events", "share": "2%"}, None, DAY_ROWS * 50),
         (None, "rows", DAY_ROWS * 50),
     ],
 )
@@ -159,3 +160,35 @@ def test_trials_give_what_is_committed(process: Process) -> None:
 def test_the_page_has_the_summary_of_the_trials() -> None:
     """The table of the page is that of the committed trials."""
     assert "\n".join(trials.build_summary(trials.read_trials())) in trials.PAGE.read_text()
+
+
+def test_share_of_the_users_tells_of_a_tenant_that_the_sample_lacks() -> None:
+    """A hundredth of 5,000 users, without the one with 60 % of the events, tells of his rows."""
+    chance = random.Random(2)
+    seconds, rate = 86_400, 5
+    count = int(seconds * rate * 0.4 / 100)
+    times = sorted(chance.randrange(seconds) for _ in range(count))
+    design = Design(
+        "t",
+        "[user][ts][id]",
+        fields={"user": {"type": "text", "max_bytes": 8}, "ts": "timestamp_s", "id": "u32"},
+        families={"d": {"ttl": "1d"}},
+        sample={"of": "user", "share": "1%"},
+        writes={"rate": f"{rate}/s", "time": "ts"},
+        reads=[{"name": "it", "where": "user = ?"}],
+    )
+    columns = {
+        "user": [f"u{chance.randrange(50)}" for _ in times],
+        "ts": [START_MS // 1_000 + one for one in times],
+        "id": list(range(count)),
+    }
+    (cost,) = run(design, pa.table(columns)).reads
+    truth = 0.6 * 0.6 * seconds * rate
+    assert 1 / 1.3 <= cost.returned_rows / truth <= 1.3
+    assert abs(cost.returned_rows - truth) <= cost.margins.returned_rows
+
+
+def test_share_of_a_time_is_refused() -> None:
+    """A file with all events of some time has no share of them."""
+    with pytest.raises(InvalidDesign, match=r"sample\.share"):
+        measure_users({"share": 0.5})

@@ -76,3 +76,35 @@ def test_persistence_tells_users_from_sessions() -> None:
         found.append(ValueGrowth(values[first], times[first]).measure_persistence())
     assert pytest.approx(1, abs=0.15) == found[0]
     assert found[1] < 0.05
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.1, 0.3])
+def test_sensors_of_several_steps_stay(lost: float) -> None:
+    """Steps that do not fit into the recording are no sign that sensors go."""
+    chance = np.random.default_rng(3)
+    steps = chance.choice([60, 600, 1_200, 3_600], 1_000, p=[0.1, 0.4, 0.2, 0.3])
+    sizes = 4 * 3_600 // steps
+    sensors = np.repeat(np.arange(1_000), sizes)
+    numbers = np.concatenate([np.arange(size) for size in sizes.tolist()])
+    seconds = numbers * steps[sensors] + chance.integers(0, 60, 1_000)[sensors]
+    first = (seconds < 3_600) & (chance.random(len(seconds)) >= lost)
+    growth = ValueGrowth(sensors[first], seconds[first] / 3_600)
+    assert 0.8 <= growth.compare_windows(4, heavy=False).value <= 1.2
+
+
+def test_values_that_came_once_each_may_come_again() -> None:
+    """That none of forty builds came twice within an hour does not say that none ever does."""
+    values = np.repeat(np.arange(40), 50)
+    times = (values + np.random.default_rng(6).random(len(values))) / 40
+    found = ValueGrowth(values, times).compare_windows(48, heavy=False)
+    assert found.value < 0.05
+    assert found.high > 10 * found.value
+
+
+def test_chance_of_hours_without_events_is_that_of_the_others() -> None:
+    """Two nights with a day between them do not make later days fuller."""
+    chance = np.random.default_rng(4)
+    values = np.tile(np.repeat(np.arange(5_000), 3), 2)
+    times = np.repeat([0, 24], 15_000) + chance.random(30_000) * 2
+    found = ValueGrowth(values, times / 26).compare_windows(2, heavy=False)
+    assert pytest.approx(1, abs=0.15) == found.value

@@ -98,6 +98,7 @@ def judge_process(process: Process) -> list[Trial]:
     true_rows = count_answers(entities, times)
     trials = []
     for sampling, part in SAMPLINGS.items():
+        share = 0.01
         if sampling == "first hour":
             kept = times < 3_600_000
         elif sampling == "1% of events":
@@ -109,7 +110,7 @@ def judge_process(process: Process) -> list[Trial]:
                 continue
         if not kept.any():
             continue
-        rows = judge(process, entities[kept], times[kept], rate, part)
+        rows = judge(process, entities[kept], times[kept], rate, part, share)
         trials += [
             Trial(process.name, sampling, read, true_rows[read], *rows[read]) for read in true_rows
         ]
@@ -117,7 +118,7 @@ def judge_process(process: Process) -> list[Trial]:
 
 
 def judge(
-    process: Process, entities: Ints, times: Ints, rate: float, part: str
+    process: Process, entities: Ints, times: Ints, rate: float, part: str, share: float
 ) -> dict[str, tuple[float, float]]:
     """Return the rows of an answer of each read, with their margin."""
     key = "[entity][ts]" if process.step_s else "[bucket(entity, 16)][entity][desc(ts)][id]"
@@ -130,7 +131,7 @@ def judge(
             "id": "u64",
         },
         families={"d": {"ttl": f"{TABLE_S}s"}},
-        sample={"of": part},
+        sample={"of": part} if part == "period" else {"of": part, "share": share},
         writes={"rate": f"{rate:.6f}/s", "time": "ts"},
         reads=[
             {"name": "all", "where": "entity = ?"},

@@ -393,6 +393,9 @@ class Design:
             what = f"{self.sample_part!r} is no field"
             near = suggest_name(self.sample_part, known)
             mistakes.add("sample.of", what, "period, events or the name of a field", near)
+        if self.sample_share is not None and self.sample_part == "period":
+            what = "a share is declared of a file with all events of some time"
+            mistakes.add("sample.share", what, "of = events or a field", "Declare sample.of too.")
         words, path = self.sample_format, "sample.format"
         if words is None:
             return
@@ -421,6 +424,12 @@ class Design:
         """Return what a sample is a part of: `period`, `events` or the name of a field."""
         sample = self.declaration.sample
         return (None if sample is None else sample.of) or "period"
+
+    @property
+    def sample_share(self) -> float | None:
+        """Return how much of the events, or of the values of a field, a sample is, if declared."""
+        sample = self.declaration.sample
+        return None if sample is None else sample.share
 
     @property
     def sample_format(self) -> Mapping[str, Any] | None:

@@ -6,6 +6,7 @@ Whether a field, a field type or a plugin exists is checked when the design is b
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -36,6 +37,14 @@ class _StrictModel(BaseModel):
         str_max_length=MAX_TEXT_CHARACTERS,
         defer_build=True,  # the validator of a nested model is built once, with its parent's
     )
+
+
+def _to_share(toml_value: Any) -> Any:
+    """Return a share that was written in percent as a number; anything else as it is."""
+    if isinstance(toml_value, str) and toml_value.endswith("%"):
+        with suppress(ValueError):
+            return float(toml_value.removesuffix("%")) / 100
+    return toml_value
 
 
 def _to_tuple(toml_value: Any) -> Any:
@@ -232,6 +241,9 @@ class SampleDeclaration(_StrictModel):
         description="what the file is a part of: period (all events of some time), events (some "
         "of all events, such as each hundredth line) or the name of a field (all events of some "
         "values of it, such as some users); period if not set",
+    )
+    share: Annotated[float | None, BeforeValidator(_to_share)] = Field(
+        None, gt=0, lt=1, description="how much of that the file is, such as 1% or 0.01"
     )
 
 

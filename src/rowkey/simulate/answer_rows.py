@@ -112,7 +112,8 @@ def measure_limit_margin(
     if limit > MAX_COUNTED_LIMIT or not unsure:
         return 0.0
     counts, rows, parts = zip(*unsure, strict=True)
-    return abs(min(fmean(counts, parts), limit) - fmean(rows, parts)) * sum(parts) / sum(weights)
+    most = min(fmean(counts, parts), limit)
+    return abs(most - fmean(rows, parts)) * fsum(parts) / fsum(weights)
 
 
 def measure_unseen_margin(answers: Sequence[AnswerRows], further: float) -> float:

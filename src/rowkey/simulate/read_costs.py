@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rowkey.schema import Bounds
     from rowkey.simulate.ranked_rows import RankedColumn
     from rowkey.simulate.row_demand import RowDemand
-    from rowkey.simulate.row_scale import RowScale
+    from rowkey.simulate.row_scale import MissingRows, RowScale
 
 MAX_TOTAL_RANGES = 1_000_000
 """Ranges over all trials of the reads of a design: above, each gets fewer trials, at least one.
@@ -260,8 +260,10 @@ class ReadSimulator:
             return ReadCost(read.name, error=str(problem))
         assumptions = [trial_values.assumption, trial_values.age_assumption]
         trials = [trials_by_place[place] for place in sorted(trials_by_place)]
-        completeness = 1.0
+        completeness, missing = 1.0, None
         if self._scale is not None:
+            if read.keys.shape == "sample":
+                missing = self._scale.find_missing_rows(read, self.row_count)
             weights = [one.load.weight for one in trials]
             each = self._count_rows_for_each(1) or 1.0
             factor = average_factor([one.answer for one in trials], weights) / each
@@ -280,6 +282,7 @@ class ReadSimulator:
             origins,
             trial_values.demand,
             completeness,
+            missing,
             self._row_bytes,
         )
 
@@ -352,9 +355,12 @@ class ReadSimulator:
         Raises:
             ReadError: no row of the sample has a value in all fields that its conditions test.
         """
-        asked = read.name, read.conditions, read.limit, read.span, read.keys, read.age
+        goes_on = self._scale is not None and self._scale.goes_on
+        asked = read.name, read.conditions, read.limit, read.span, read.keys, read.age, goes_on
         if asked not in self._shared_trials:
-            self._shared_trials[asked] = TrialValues(read, self.columns, self._ranked_rows)
+            self._shared_trials[asked] = TrialValues(
+                read, self.columns, self._ranked_rows, goes_on=goes_on
+            )
         return self._shared_trials[asked]
 
     @cached_property
@@ -634,6 +640,7 @@ def _summarize_trials(
     origins: _Origins,
     demand: RowDemand,
     completeness: float,
+    missing: MissingRows | None,
     row_bytes: float,
 ) -> ReadCost:
     """Return the cost of a read, averaged over its trials.
@@ -645,6 +652,7 @@ def _summarize_trials(
         origins: where the rows lie whose values it asks for.
         demand: how often these values are asked for.
         completeness: how nearly the sample has all of them, from 0 to 1.
+        missing: the rows of values that the sample lacks.
         row_bytes: the mean bytes of a row.
     """
     weights = [one.load.weight for one in trials]
@@ -666,12 +674,20 @@ def _summarize_trials(
         min(measure_unseen_margin(answers, demand.mean_further_rows), limit),
     )
     residual_fields = trials[0].residual_fields
+    mean_read_rows, loads = fmean(read_rows, weights), tuple(one.load for one in trials)
+    if missing is not None and mean_rows:
+        all_rows = missing.add_to_mean(mean_rows)
+        more = all_rows.value / mean_rows
+        unsure = max(all_rows.value - all_rows.low, all_rows.high - all_rows.value)
+        rows_margin = hypot(rows_margin * (1 - missing.values.share), unsure)
+        mean_rows, mean_read_rows = all_rows.value, mean_read_rows * more
+        loads = tuple(one.scale_rows(more) for one in loads)
     return ReadCost(
         read.name,
         (fmean(fans, weights), max(fans)),
         (fmean(regions, weights), max(regions)),
         mean_rows,
-        fmean(read_rows, weights),
+        mean_read_rows,
         residual_fields,
         any(one.is_full_scan for one in trials),
         all(one.serves_order for one in trials),
@@ -684,7 +700,7 @@ def _summarize_trials(
         ),
         row_bytes=row_bytes,
         load=AnswerLoad(
-            tuple(one.load for one in trials),
+            loads,
             origins.shares,
             origins.effective_count,
             origins.rank_error,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots import compute_even_deviation, compute_even_skew
 from rowkey.simulate.verdict import NOISE_DEVIATIONS, classify_skew
+from rowkey.workload import count_read_operations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,6 +130,12 @@ class TrialLoad:
     operations: np.ndarray[Any, Any]
     rows: np.ndarray[Any, Any]
     weight: float = 1.0
+
+    def scale_rows(self, factor: float) -> TrialLoad:
+        """Return the load of so many times as many rows in the same regions."""
+        requests = count_read_operations(1, 0)
+        operations = requests + factor * (self.operations - requests)
+        return replace(self, operations=operations, rows=factor * self.rows)
 
 
 @dataclass(frozen=True, eq=False)

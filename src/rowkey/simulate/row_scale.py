@@ -8,7 +8,7 @@ from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots import CLOCK_ARRIVALS
-from rowkey.workload import Estimate, ValueGrowth
+from rowkey.workload import Estimate, MissingValues, ValueGrowth, estimate_missing_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,11 +27,14 @@ MAX_OUTLIER_FACTOR = 1.5
 """Times the length of the other times up to which the earliest and the latest are believed."""
 SAME_RATE = 0.02
 """Relative difference up to which the sample is taken to be at the declared rate."""
+MIN_LONGER = 1.5
+"""Lengths of the sample from which on the end of the table is another than that of the sample."""
 MAX_WAVE_FACTOR = 10
 """Times the sample's rate up to which the declared rate may be that of another hour or season, so
 that more values or busier ones may be the reason."""
 MAX_SHARED_TIMES = 0.5
 """Share of events with another time than the one before, up to which their step is kept."""
+DEVIATIONS = 1.96
 SECOND_NS = 1_000_000_000
 
 
@@ -52,6 +55,7 @@ class RowScale:
             in the time of the sample.
         value_counts: how many values each field has that tells rows apart; infinite if unknown.
         part: what the sample is a part of: `period`, `events` or the name of a field.
+        part_share: how much of that it is; None if unknown.
         grows: what makes the declared rate higher than that of the sample: `entities` or `rows`;
             None where nothing says it.
     """
@@ -66,6 +70,7 @@ class RowScale:
         is_bounded: bool = True,
         value_counts: Mapping[str, float] | None = None,
         part: str = "period",
+        part_share: float | None = None,
         grows: str | None = None,
     ) -> None:
         self._is_bounded = is_bounded
@@ -75,6 +80,7 @@ class RowScale:
         self._measurements = measurements
         self._value_counts = value_counts or {}
         self._part = part
+        self._part_share = part_share
         self._grows = grows
 
     def replace_growth(self, growth: float) -> RowScale:
@@ -87,6 +93,11 @@ class RowScale:
     def time_field(self) -> str | None:
         """Return the field that holds the time of an event, if rows are written by the clock."""
         return None if self._density is None else self._density.field
+
+    @property
+    def goes_on(self) -> bool:
+        """Return whether the table keeps events of a longer time than the sample has."""
+        return self._density is not None and self.growth > MIN_LONGER * self._density.sample_factor
 
     def compute_factors(
         self, read: DeclaredRead, names: Iterable[str], event: int, resolution_ns: int = 0
@@ -123,6 +134,34 @@ class RowScale:
         if not names or self._part == "events":
             return 1.0
         return self._measure_values(names)[1].measure_persistence()
+
+    def find_missing_rows(self, read: DeclaredRead, row_count: int) -> MissingRows | None:
+        """Return the rows of values that are too few and too large to be in the sample.
+
+        Of a sample of some values of a field, of which the share is known. The events that the
+        table has beyond those that such a share stands for are theirs.
+
+        Args:
+            read: the read, which asks for values of that field alone.
+            row_count: rows of the table before it grows.
+        """
+        names = tuple(name for name in read.equality_fields if name != self.time_field)
+        share, density = self._part_share, self._density
+        if share is None or density is None or names != (self._part,) or self._grows is not None:
+            return None
+        import numpy as np
+
+        groups, _ = self._measure_values(names)
+        sizes = np.bincount(groups) / len(groups)
+        more = density.sample_factor * share
+        if not 1 + DEVIATIONS * float(np.sqrt(sizes @ sizes)) < more <= MAX_WAVE_FACTOR:
+            return None
+        missing = estimate_missing_values(share, 1 - 1 / more, sizes / density.sample_factor)
+        rows = self.growth * row_count
+        if self._has_length(read):
+            span_s = (read.get_span(density.field) or 0) * density.unit_ns / SECOND_NS
+            rows = density.rate * span_s
+        return MissingRows(missing, rows, min(self.bound_rows(read), read.limit or inf))
 
     def _is_heavy(self, names: tuple[str, ...], event: int) -> bool:
         """Return whether the values of an event keep their share of all events."""
@@ -265,6 +304,36 @@ class RowScale:
         if (longer := self._density.compare_span(read)) > 1:
             reasons.append(f"`span` is {_format_number(longer)} times the time of the sample")
         return reasons
+
+
+@dataclass(frozen=True, slots=True)
+class MissingRows:
+    """The rows of values that a sample lacks.
+
+    Args:
+        values: these values.
+        rows: rows of all values in the time that a read asks for.
+        max_rows: rows that an answer has at most, perhaps infinite.
+    """
+
+    values: MissingValues
+    rows: float
+    max_rows: float
+
+    def add_to_mean(self, mean: float) -> Estimate:
+        """Return the mean rows of an answer if each value is asked for as often as it has rows.
+
+        Args:
+            mean: of the values of the sample.
+        """
+        import numpy as np
+
+        likely, *others = (
+            (1 - self.values.share) * mean
+            + float(shares @ np.minimum(1 + shares * self.rows, self.max_rows))
+            for shares in (self.values.likely_shares, *self.values.other_shares)
+        )
+        return Estimate(min(likely, *others), likely, max(likely, *others))
 
 
 @dataclass(frozen=True, slots=True)

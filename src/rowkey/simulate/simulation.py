@@ -331,6 +331,7 @@ class Simulation:
                 1 if density is None else density.step_ns,
             ),
             part=design.sample_part,
+            part_share=design.sample_share,
             grows=design.declaration.writes.grows,
         )
 

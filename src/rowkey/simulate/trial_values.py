@@ -48,12 +48,20 @@ class TrialValues:
         read: the read.
         columns: the sampled rows, in the order of their arrival.
         ranked_rows: the same rows, to find values in them.
+        goes_on: whether the table keeps events of a longer time than the sample has.
 
     Raises:
         ReadError: no row of the sample has a value in all fields that its conditions test.
     """
 
-    def __init__(self, read: DeclaredRead, columns: ColumnBatch, ranked_rows: RankedRows) -> None:
+    def __init__(
+        self,
+        read: DeclaredRead,
+        columns: ColumnBatch,
+        ranked_rows: RankedRows,
+        *,
+        goes_on: bool = False,
+    ) -> None:
         self._read = read
         self._ranked_rows = ranked_rows
         self._lists = _ListFiller(read, columns)
@@ -61,7 +69,7 @@ class TrialValues:
         """How often the values of each row are asked for."""
         self._parameter_ends = _list_parameter_ends(read)
         self.row_numbers, self.weights = self.demand.choose_rows(
-            TRIALS_PER_READ, self._find_fitting_rows(columns)
+            TRIALS_PER_READ, self._find_fitting_rows(columns) if goes_on else None
         )
         """The row of each trial, and for how many answers each stands, 1 in the mean."""
         rows = columns.take(self.row_numbers).iterate_rows(list(read.tested_fields))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rowkey.workload.field_profile import FieldProfile
     from rowkey.workload.formats import FORMATS as FORMATS
     from rowkey.workload.header_names import check_values
+    from rowkey.workload.missing_values import MissingValues, estimate_missing_values
     from rowkey.workload.packing import PackingSavings, measure_packing, measure_stored_bytes
     from rowkey.workload.recorded_sample import RecordedSample
     from rowkey.workload.records import SkippedRows
@@ -103,6 +104,7 @@ else:
                 "count_read_operations count_write_operations"
             ),
             "table_size": "count_key_values estimate_table_bytes estimate_table_rows",
+            "missing_values": "MissingValues estimate_missing_values",
             "value_growth": "Estimate ValueGrowth",
             "values.number_columns": "describe_numbers refuse_uncertain_numbers",
             "values.number_layouts": "DetectedNumbers NumberDetector NumberLayout",
@@ -139,6 +141,7 @@ __all__ = [
     "FieldProfile",
     "KeyedEvents",
     "LayoutDetector",
+    "MissingValues",
     "NumberDetector",
     "NumberLayout",
     "PackingSavings",
@@ -168,6 +171,7 @@ __all__ = [
     "count_write_operations",
     "describe_layout",
     "describe_numbers",
+    "estimate_missing_values",
     "estimate_table_bytes",
     "estimate_table_rows",
     "find_count_layout",

@@ -26,6 +26,8 @@ MIDDLE, FAR = LAG_COUNT // 3, 2 * LAG_COUNT // 3
 HEAVY_SHARE = 0.03
 """Share of all events from which on a value keeps its share, however many others come: a season, a
 country, the largest tenant."""
+MIN_LAG_PAIRS = 0.001
+"""Pairs of events at a distance, in parts of the most, below which they say nothing of it."""
 SHORT_PAUSE_SHARE = 0.05
 """Share of the pauses of a value that are shorter than the one taken for its step."""
 MAX_STEP_ERROR = 0.1
@@ -84,10 +86,10 @@ class ValueGrowth:
         numbers[repeated] = np.arange(len(repeated))
         rows = numbers[groups]
         inside = rows >= 0
-        counts = np.bincount(
+        cell_counts = np.bincount(
             rows[inside] * LAG_COUNT + lags[inside], minlength=len(repeated) * LAG_COUNT
         )
-        counts = counts.reshape(-1, LAG_COUNT).astype(np.float64)
+        counts = cell_counts.reshape(-1, LAG_COUNT).astype(np.float64)
         _spread_steps(counts, rows[inside], places[inside], steps[repeated])
         singles = np.flatnonzero(~inside & (steps[groups] == 0))
         totals = counts.sum(0) + np.bincount(lags[singles], minlength=LAG_COUNT)
@@ -199,10 +201,11 @@ class _LagCurve:
         return Estimate(min(low, linear, value), value, max(high, value))
 
     def _interpolate(self, lags: Floats) -> Floats:
-        """Return the chance at lags within the recording."""
+        """Return the chance at lags within the recording, also where it has hardly any events."""
         import numpy as np
 
-        chances: Floats = np.interp(lags, np.arange(LAG_COUNT) / LAG_COUNT, self._shares)
+        known = np.flatnonzero(self._counts > MIN_LAG_PAIRS * self._counts.max())
+        chances: Floats = np.interp(lags, known / LAG_COUNT, self._shares[known])
         return chances
 
     @cached_property
