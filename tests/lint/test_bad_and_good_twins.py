@@ -109,7 +109,7 @@ TWINS = {
         (build_pages(150_000, 102_400), ""),
     ),
     "more writes than servers usually take": (
-        ("RK706", LOAD.replace("RATE", "200000"), ""),
+        ("RK706", LOAD.replace("RATE", "120000"), ""),
         (LOAD.replace("RATE", "20000"), ""),
     ),
 }

@@ -13,6 +13,7 @@ from rowkey.design import Design
 from rowkey.proposals import (
     KeyProposal,
     has_enough_values,
+    list_candidates,
     propose_bucket_count,
     propose_heavy_key,
     propose_read_table,
@@ -162,3 +163,14 @@ def test_a_heavy_value_takes_half_a_share_of_each_bucket(
         assert spread.bit_count() == 1
         assert share * servers / spread <= 0.5
         assert spread == 2 or share * servers / (spread // 2) > 0.5
+
+
+def test_no_bucket_is_tried_before_a_digest_of_the_same_field() -> None:
+    """A digest in front spreads its values already; a bucket of them costs a byte more."""
+    fields = {"user": "text", "ts": "timestamp_ms", "text": "text"}
+    design = Design("log", "[digest(user, 4)][user][ts]", fields=fields)
+    found = list_candidates(design, {}, has_sample=True, added_fields=())
+    keys = [one.key for one in found]
+    assert "[digest(user, 4)][user][ts]" in keys
+    assert [] == [key for key in keys if "[bucket(user, 16)][digest(user, 4)]" in key]
+    assert any("[bucket(user, ts, 16)][digest(user, 4)]" in key for key in keys)

@@ -8,7 +8,7 @@ from itertools import islice, permutations, product
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidDesign, Mistakes
-from rowkey.keys import build_key
+from rowkey.keys import Order, build_key
 from rowkey.proposals.bucket_fields import find_sliced_fields, plan_example_reads
 from rowkey.proposals.heavy_key import MAX_HEAVY_VALUES
 from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal, apply_proposal
@@ -128,7 +128,7 @@ def list_candidates(
     for front, tail in islice(combinations, MAX_CANDIDATES):
         terms = tail if front is None else (front, *tail)
         key = build_key(terms, design.fields, Mistakes())
-        if key is not None:
+        if key is not None and not _is_spread_twice(key, front):
             text = format_key(terms)
             splits = QUANTILES if front is None else PER_BUCKET
             found.setdefault(
@@ -142,6 +142,16 @@ def list_candidates(
                 ),
             )
     return [*found.values(), *_list_heavy_candidates(design, facts, tails)]
+
+
+def _is_spread_twice(key: Key, front: FunctionCall | None) -> bool:
+    """Return whether a term in front spreads the values that a digest after it spreads already."""
+    if front is None:
+        return False
+    next_part = next(part for part in key.parts[1:] if part.fields)
+    fields = {ref.name for ref in find_field_refs(front)}
+    is_digest = all(next_part.residue(name).is_total for name in next_part.fields)
+    return is_digest and next_part.order == Order.NONE and fields == set(next_part.fields)
 
 
 def _list_heavy_candidates(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.load_result import CauseFinding, LoadResult, format_skew_floor
-from rowkey.proposals import PER_BUCKET, build_salt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,17 +77,15 @@ def _build_finding(
 
 
 def _format_remedy(design: Design) -> str:
-    """Return the remedy: another key field, or a salt."""
+    """Return the remedy: another key field, or several rows of a counter.
+
+    A salt is none: an increment must know the row that it adds to.
+    """
     time = design.writes.time
-    hint = (
-        f"such as {time.name}"
-        if time and time.name not in design.key.fields
-        else ("if there is one")
-    )
-    is_cut = design.splits.algorithm == PER_BUCKET
-    cut = "" if is_cut else f' with splits = "{PER_BUCKET}"'
+    hint = "if there is one"
+    if time and time.name not in design.key.fields:
+        hint = f"such as {time.name}"
     return (
-        f"Add a field to the key that distinguishes the row's events, {hint}; if the row is "
-        f"a counter, spread it by [{build_salt(design.cluster.servers)}] in front{cut}, and read "
-        "it by adding up its rows."
+        f"Add a field to the key that distinguishes the row's events, {hint}; if the row is a "
+        "counter, add one for the writer that counts, and read it by adding up its rows."
     )
