@@ -192,3 +192,33 @@ def test_share_of_a_time_is_refused() -> None:
     """A file with all events of some time has no share of them."""
     with pytest.raises(InvalidDesign, match=r"sample\.share"):
         measure_users({"share": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("key", "read", "expected"),
+    [
+        ("[meter][hour]", {"where": "meter = ?"}, 720),
+        ("[meter][hour]", {"where": "meter = ?", "order": "hour desc", "limit": 50}, 50),
+        (
+            "[meter][hour]",
+            {"where": "meter = ? and hour >= ? and hour < ?", "span": "1d"},
+            24,
+        ),
+        ("[meter]", {"where": "meter = ?"}, 1),
+    ],
+)
+def test_generated_meters_have_a_row_for_each_period(
+    key: str, read: dict[str, Any], expected: float
+) -> None:
+    """Ten generated minutes have one row of a meter at most, and a month has one of each hour."""
+    design = Design(
+        "t",
+        key,
+        fields={"hour": "timestamp_s", "meter": {"type": "u32", "distinct": 100_000}},
+        families={"d": {"ttl": "30d"}},
+        writes={"arrival": "per(meter)", "period": "1h", "time": "hour"},
+        reads=[{"name": "it", **read}],
+    )
+    (cost,) = run(design).reads
+    assert expected == cost.returned_rows
+    assert "because" not in cost.assumption

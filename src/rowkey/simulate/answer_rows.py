@@ -38,7 +38,7 @@ class AnswerRows:
         max_count: rows of the table that it has at most, perhaps infinite.
     """
 
-    own: int
+    own: float
     others: int
     factor: Estimate
     max_count: float

@@ -267,7 +267,8 @@ class ReadSimulator:
             weights = [one.load.weight for one in trials]
             each = self._count_rows_for_each(1) or 1.0
             factor = average_factor([one.answer for one in trials], weights) / each
-            assumptions.append(self._scale.describe_factor(read, factor))
+            if any(one.answer.others for one in trials):
+                assumptions.append(self._scale.describe_factor(read, factor))
             completeness = self._scale.measure_completeness(read.equality_fields)
         if len(trials_by_place) < self._max_trials:
             max_fan_out = pluralize(max(one.fan_out for one in trials_by_place.values()), "range")
@@ -425,6 +426,10 @@ class ReadSimulator:
         is_row = plan.is_point and not self.design.layout.has_shared_rows  # a key is one row
         max_rows = float(plan.fan_out) if is_row else max(bound, matching)
         answer = AnswerRows(matching_own, matching - matching_own, factor, max_rows)
+        paced = None if self._scale is None else self._scale.count_paced_rows(read)
+        if paced is not None and not is_row:
+            paced = min(paced, bound)
+            answer = AnswerRows(paced, 0, Estimate(1.0, 1.0, 1.0), paced)
         scan_factor = self._compute_scan_factor(read, plan, bounds, event)
         scanned = covered_own + each * others * scan_factor
         if is_row or not plan.residual_fields:

@@ -56,6 +56,8 @@ class RowScale:
         value_counts: how many values each field has that tells rows apart; infinite if unknown.
         part: what the sample is a part of: `period`, `events` or the name of a field.
         part_share: how much of that it is; None if unknown.
+        pace: the field of which each value writes at a period, with that period and the time that
+            the table keeps, in seconds; None if there is none.
         grows: what makes the declared rate higher than that of the sample: `entities` or `rows`;
             None where nothing says it.
     """
@@ -71,6 +73,7 @@ class RowScale:
         value_counts: Mapping[str, float] | None = None,
         part: str = "period",
         part_share: float | None = None,
+        pace: tuple[str, float, float] | None = None,
         grows: str | None = None,
     ) -> None:
         self._is_bounded = is_bounded
@@ -80,6 +83,7 @@ class RowScale:
         self._measurements = measurements
         self._value_counts = value_counts or {}
         self._part = part
+        self._pace = pace
         self._part_share = part_share
         self._grows = grows
 
@@ -134,6 +138,20 @@ class RowScale:
         if not names or self._part == "events":
             return 1.0
         return self._measure_values(names)[1].measure_persistence()
+
+    def count_paced_rows(self, read: DeclaredRead) -> float | None:
+        """Return the rows of an answer where each value of a field writes at a declared period.
+
+        None if the read asks for other values, or if no period is declared.
+        """
+        names = {name for name in read.equality_fields if name != self.time_field}
+        if self._pace is None or names != {self._pace[0]}:
+            return None
+        _, period_s, kept_s = self._pace
+        if self._density is not None and self._has_length(read):
+            span = read.get_span(self._density.field) or 0
+            kept_s = min(kept_s, span * self._density.unit_ns / SECOND_NS)
+        return max(kept_s / period_s, 1.0)
 
     def find_missing_rows(self, read: DeclaredRead, row_count: int) -> MissingRows | None:
         """Return the rows of values that are too few and too large to be in the sample.

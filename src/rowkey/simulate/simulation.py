@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
+from rowkey.cells import FOREVER_S
 from rowkey.hotspots import (
     LoadResult,
     MeasuredSkew,
@@ -330,10 +331,19 @@ class Simulation:
                 design.writes,
                 1 if density is None else density.step_ns,
             ),
+            pace=self._find_pace(),
             part=design.sample_part,
             part_share=design.sample_share,
             grows=design.declaration.writes.grows,
         )
+
+    def _find_pace(self) -> tuple[str, float, float] | None:
+        """Return the field whose values each write at a declared period, with it and the ttl."""
+        writes = self.design.writes
+        ttl_s = max(family.ttl_s for family in self.design.families.values())
+        if writes.entity is None or writes.period_ms is None or ttl_s == FOREVER_S:
+            return None
+        return writes.entity, writes.period_ms / 1_000, ttl_s
 
     @cached_property
     def reads(self) -> Sequence[ReadCost]:
