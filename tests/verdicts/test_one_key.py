@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.command import run
-from rowkey.advise import draft_design
+from rowkey.advise import GRADES, JudgedDesign, draft_design
+from rowkey.design import Design
+from rowkey.portal.design_check import CheckedDesign
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,3 +153,20 @@ def test_a_draft_keeps_its_grade_in_every_command(name: str, tmp_path: Path) -> 
     unsampled = json.loads(run("check", text, "-f", "json").out)
     for document in (checked, unsampled):
         assert [] == [one for one in document["findings"] if one["severity"] != "info"]
+
+
+@pytest.mark.parametrize("key", ["[time][client]", "[bucket(client, 16)][client][time]"])
+@pytest.mark.parametrize("rate", ["", '[writes]\nrate = "20000/s"', '[writes]\nrate = "2/s"'])
+def test_a_page_without_a_replay_grades_hot_writes_no_better(key: str, rate: str) -> None:
+    """The portal's grade by rules alone is not better than that of a replay of the writes."""
+    design = Design.loads(
+        f'table = "log"\nkey = "{key}"\nsplits = SPLITS\n[fields]\ntime = "timestamp_ms"\n'
+        'client = { type = "text", max_bytes = 12 }\nsize = "u32"\n[families.d]\nttl = "1h"\n'
+        f'compression = "ZSTD"\nencoding = "FAST_DIFF"\n{rate}\n'.replace("SPLITS", SPLITS[key])
+    )
+    checked = CheckedDesign("log.toml", "", lambda: design)
+    replayed = JudgedDesign(design).verdict.grade
+    assert GRADES.index(checked.grade) >= GRADES.index(replayed)
+
+
+SPLITS = {"[time][client]": "[]", "[bucket(client, 16)][client][time]": '"per_bucket"'}

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from rowkey.advise.key_search import search
     from rowkey.advise.resources import ResourceFigure, Resources, estimate_resources
     from rowkey.advise.robustness import Change, ChangedLoad
-    from rowkey.advise.verdict import GRADES, Assessment, DesignVerdict, Grade, judge_design
+    from rowkey.advise.verdict import (
+        GRADES,
+        POOR_UTILIZATION,
+        Assessment,
+        DesignVerdict,
+        Grade,
+        get_capacity,
+        judge_design,
+    )
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -28,13 +36,16 @@ else:
             "key_search": "search",
             "resources": "ResourceFigure Resources estimate_resources",
             "robustness": "Change ChangedLoad",
-            "verdict": "GRADES Assessment DesignVerdict Grade judge_design",
+            "verdict": (
+                "GRADES POOR_UTILIZATION Assessment DesignVerdict Grade get_capacity judge_design"
+            ),
         },
     )
 
 __all__ = [
     "GRADES",
     "MAX_DESIGNS",
+    "POOR_UTILIZATION",
     "Advice",
     "Assessment",
     "Change",
@@ -55,6 +66,7 @@ __all__ = [
     "compare_designs",
     "draft_design",
     "estimate_resources",
+    "get_capacity",
     "judge_comparison",
     "judge_design",
     "judge_simulation",

@@ -10,8 +10,9 @@ from functools import cached_property
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise import JudgedDesign, KeyRemedy
+from rowkey.advise import POOR_UTILIZATION, JudgedDesign, KeyRemedy, get_capacity
 from rowkey.errors import InvalidDesign, RowError
+from rowkey.lint import RULES
 from rowkey.messages import escape_text
 from rowkey.portal.example_rows import EXAMPLE_COUNT, ExampleRows
 from rowkey.portal.workspace import sign_file
@@ -23,6 +24,7 @@ from rowkey.render import (
     build_mistakes_document,
     build_vectors_document,
 )
+from rowkey.simulate import compute_hot_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,11 +118,28 @@ class CheckedDesign:
 
     @property
     def grade(self) -> str:
-        """`poor` with a mistake or an error, `fair` with a warning, else `good`."""
+        """`poor` with a mistake or an error, `fair` with a warning, else `good`.
+
+        A warning of writes that one server cannot bear is `poor`, as a replay would grade it.
+        """
         severities = {one["severity"] for one in self.document.get("findings", ())}
-        if not self.document["ok"] or "error" in severities:
+        if not self.document["ok"] or "error" in severities or self._is_hot:
             return "poor"
         return "fair" if "warning" in severities else "good"
+
+    @property
+    def _is_hot(self) -> bool:
+        """Whether a rule warns of writes that are too many for one server, or hot at any rate."""
+        design = self.design
+        if design is None or design.cluster.servers == 1:
+            return False
+        rate, servers = design.writes.peak_rate, design.cluster.servers
+        threshold = compute_hot_threshold(1.0, servers)
+        if rate is not None:
+            threshold = POOR_UTILIZATION * get_capacity(design)[0] * servers / rate
+        hot = {one["code"] for one in self.foreseen if one["explained"] >= threshold}
+        warned = {one["code"] for one in self.document["findings"] if one["severity"] == "warning"}
+        return any(rule.cause in hot and rule.code in warned for rule in RULES.values())
 
     @property
     def badness(self) -> tuple[int, ...]:
