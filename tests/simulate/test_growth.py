@@ -222,3 +222,26 @@ def test_generated_meters_have_a_row_for_each_period(
     (cost,) = run(design).reads
     assert expected == cost.returned_rows
     assert "because" not in cost.assumption
+
+
+@pytest.mark.parametrize(("distinct", "expected"), [(5_000, DAY_ROWS), (1_000, DAY_ROWS * 5)])
+def test_declared_distinct_values_decide_between_more_users_and_busier_ones(
+    distinct: int, expected: float
+) -> None:
+    """Fifty times the rate over fifty times the users is their pace; over ten times it is five."""
+    chance = random.Random(1)
+    times = [START_MS + number * 1_000 for number in range(3_600)]
+    user = {"type": "text", "max_bytes": 8, "distinct": distinct}
+    design = Design(
+        "t",
+        "[user][ts]",
+        fields={"user": user, "ts": "timestamp_ms"},
+        families={"d": {"ttl": "1d"}},
+        writes={"rate": "50/s", "time": "ts"},
+        reads=[{"name": "it", "where": "user = ?"}],
+    )
+    users = [f"u{chance.randrange(100)}" for _ in times]
+    (cost,) = run(design, pa.table({"user": users, "ts": times})).reads
+    assert pytest.approx(expected, rel=0.1) == cost.returned_rows
+    assert f"the declared {distinct:,} values" in cost.assumption
+    assert "sample.of" not in cost.assumption

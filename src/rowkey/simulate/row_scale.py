@@ -54,6 +54,7 @@ class RowScale:
         is_bounded: whether the table has a full size; else `growth` is what the declared rate adds
             in the time of the sample.
         value_counts: how many values each field has that tells rows apart; infinite if unknown.
+        declared_counts: how many values the table has in fields that declare it.
         part: what the sample is a part of: `period`, `events` or the name of a field.
         part_share: how much of that it is; None if unknown.
         pace: the field of which each value writes at a period, with that period and the time that
@@ -71,6 +72,7 @@ class RowScale:
         *,
         is_bounded: bool = True,
         value_counts: Mapping[str, float] | None = None,
+        declared_counts: Mapping[str, int] | None = None,
         part: str = "period",
         part_share: float | None = None,
         pace: tuple[str, float, float] | None = None,
@@ -82,6 +84,7 @@ class RowScale:
         self._density = density
         self._measurements = measurements
         self._value_counts = value_counts or {}
+        self._declared_counts = declared_counts or {}
         self._part = part
         self._pace = pace
         self._part_share = part_share
@@ -242,11 +245,26 @@ class RowScale:
         if is_heavy or self._part == "events" or self._grows == "rows":
             return factor
         more_values = factor.scale(1 / faster)
+        if (count := self._count_declared_values(names)) is not None:
+            # What the declared number of values does not take makes each of them busier.
+            return more_values.scale(self._count_values(names) * faster / change.value / count)
         if self._part in names or self._grows == "entities" or self._is_growth_unknown:
             return more_values
         return Estimate(
             min(more_values.low, factor.low), more_values.value, max(more_values.high, factor.high)
         )
+
+    def _count_values(self, names: tuple[str, ...]) -> int:
+        """Return how many values in some fields the sample has."""
+        return len(self._measure_values(names)[1].is_heavy)
+
+    def _count_declared_values(self, names: tuple[str, ...]) -> int | None:
+        """Return how many values the table has in some fields, if that is declared.
+
+        Fewer than the sample has are no number of the table's.
+        """
+        count = self._declared_counts.get(names[0]) if len(names) == 1 else None
+        return count if count is not None and count >= self._count_values(names) else None
 
     @property
     def _is_growth_unknown(self) -> bool:
@@ -293,13 +311,16 @@ class RowScale:
             read: the read.
             factor: the mean factor of its rows.
         """
-        texts = []
+        names = tuple(name for name in read.equality_fields if name != self.time_field)
+        count, texts = self._count_declared_values(names), []
         if not isclose(factor, 1, rel_tol=SAME_RATE):
             texts.append(
                 f"each row that it finds in the sample stands for {_format_number(factor)} of the "
                 f"table, because {' and '.join(self._list_reasons(read))}"
             )
-        if self._is_growth_unknown and self._density is not None and read.equality_fields:
+        if count is not None and self._is_bounded:
+            texts.append(f"{names[0]} has the declared {count:,} values")
+        elif self._is_growth_unknown and self._density is not None and read.equality_fields:
             texts.append(
                 f"the declared rate is {_format_number(self._density.sample_factor)} times that of "
                 "the sample: taken as more values of the same pace; if the file has only a part of "

@@ -331,6 +331,11 @@ class Simulation:
                 design.writes,
                 1 if density is None else density.step_ns,
             ),
+            declared_counts={
+                name: field.declaration.distinct
+                for name, field in design.fields.items()
+                if field.declaration.distinct and self.source.origin == "sample"
+            },
             pace=self._find_pace(),
             part=design.sample_part,
             part_share=design.sample_share,
