@@ -562,3 +562,32 @@ def test_rows_that_cannot_be_decoded_are_left_out_on_request(key: str) -> None:
                 assert 2 == skipped.row_count
                 assert {b"\x01zz", foreign} == {one.row_key for one in skipped.samples}
         assert 40 == table.count(skip_undecodable=True)
+
+
+@pytest.mark.parametrize("key", ["[bucket(host, 4)][host][n]", "[salt(4)][host][n]"])
+@pytest.mark.parametrize("engine", ["memory", "rocks"])
+def test_rows_outside_of_all_keys_of_the_design_are_counted(
+    key: str, engine: str, tmp_path: Path
+) -> None:
+    """A scan of all rows counts and names rows under keys between and after its ranges."""
+    fields = {"host": "text", "n": "u32", "v": "u8"}
+    design = rowkey.Design("logs", key, fields=fields)
+    with rowkey.open(design, "memory:" if engine == "memory" else f"rocks:{tmp_path}") as table:
+        table.put({"host": "a", "n": 1, "v": 1})
+        foreign = [b"\4", b"\4\1", b"user-17", b"\xff\xff"]
+        wide = [Cell("d", b"%d" % n, 1, b"") for n in range(200)]
+        for row_key in foreign:
+            table.store.mutate([RowCells(row_key, [Cell("d", b"v", 1, b"\1"), *wide])])
+        for read in (list, rowkey.table.Scan.count, rowkey.table.Scan.to_arrow):
+            for options in (
+                {"count_undeclared": True},
+                {"undeclared": True},
+                {"skip_undecodable": True, "order": "n"},
+            ):
+                scan = table.scan(**options)
+                found = read(scan)
+                assert 1 == (found if isinstance(found, int) else len(found))
+                assert foreign == [one.row_key for one in scan.undecodable_rows.samples]
+                assert 4 == scan.undecodable_rows.row_count
+        scan = table.scan("host = ?", "a", count_undeclared=True)
+        assert (1, 0) == (scan.count(), scan.undecodable_rows.row_count)

@@ -147,7 +147,7 @@ def count_rows(scan: Scan) -> int:
         else:
             return count
     scan.resume_after(None)
-    scan.clear_summaries()
+    scan.restart_summaries()
     return sum(1 for _ in scan.read_remaining_rows(None))
 
 

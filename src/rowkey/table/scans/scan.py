@@ -28,7 +28,7 @@ from rowkey.table.scans.blocks import (
 )
 from rowkey.table.scans.merge import ScanItem
 from rowkey.table.scans.row_sort import select_first_rows
-from rowkey.table.scans.scan_ranges import read_items
+from rowkey.table.scans.scan_ranges import count_rows_outside, read_items
 from rowkey.table.scans.scan_token import ScanToken, compute_digest, parse_token
 from rowkey.table.scans.undecodable_rows import UndecodableRows, add_skip_hint
 
@@ -142,7 +142,8 @@ class Scan:
         """The undeclared cells of the rows that were read so far, if they are counted: of those
         that `undeclared=True` would return."""
         self.undecodable_rows = UndecodableRows()
-        """The rows that were left out so far because they cannot be decoded."""
+        """The rows that were left out so far because they cannot be decoded. A scan of the whole
+        table, with summaries, adds those outside of all keys of the design: they are no error."""
         self._last_row: bytes | None = None
         """The identity of the last row with cells of no event: more of them may be read later."""
         self._lock = Lock()
@@ -224,13 +225,19 @@ class Scan:
             self._bind_state(state)
         self.start_token = self.last_item = self._parsed_token
         self.was_stopped = False
-        self.clear_summaries()
+        self.restart_summaries()
 
-    def clear_summaries(self) -> None:
-        """Forget what was counted, because rows are read again from the first one."""
+    def restart_summaries(self) -> None:
+        """Forget what was counted, because rows are read again from the first one.
+
+        If all rows are read, those under keys that no row of the design can have count at once.
+        """
         self.undeclared_cells.clear()
         self.undecodable_rows.clear()
         self._last_row = None
+        reads_all = self.start_token is None and self.limit is None and not self.bound_read.bounds
+        if reads_all and self.needs_summaries:
+            count_rows_outside(self)
 
     @property
     def is_outdated(self) -> bool:

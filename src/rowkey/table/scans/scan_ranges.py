@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,7 +25,6 @@ from rowkey.table.scans.undecodable_rows import skip_undecodable_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import ExitStack
 
     from rowkey.engines import Cursor
     from rowkey.plan import KeyRange
@@ -58,6 +59,28 @@ def read_items(scan: Scan, stack: ExitStack) -> Iterator[ScanItem]:
     if scan.start_token is None or not scan.rereads_row:
         return items
     return skip_past_token(items, scan.start_token, is_descending=scan.is_reverse)
+
+
+def count_rows_outside(scan: Scan) -> None:
+    """Count the rows between the ranges of a scan of all rows, as rows that cannot be decoded.
+
+    Only other programs put rows there, such as under a first byte that is no bucket.
+    """
+    gaps, start = [], b"\0"  # the first row key that there can be
+    for one in sorted(scan.plan.ranges):
+        if start < one.start:
+            gaps.append(ScanRange(start, one.start))
+        if not one.stop:
+            break
+        start = max(start, one.stop)
+    else:
+        gaps.append(ScanRange(start))
+    if gaps:
+        with ExitStack() as stack:
+            cursors = scan.reader.scan(gaps, CellSelection(batch=PAGE_CELLS))
+            stack.callback(close_cursors, cursors)
+            for cursor in cursors:
+                deque(skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows), 0)
 
 
 def list_remaining_ranges(scan: Scan) -> list[KeyRange]:
