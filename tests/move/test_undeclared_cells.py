@@ -504,6 +504,29 @@ def test_a_finish_that_gives_a_move_up_asks_for_what_clients_have_read() -> None
         assert "t_2" == move.finish(consents=["drop 1 cell of column d:x"])
 
 
+@pytest.mark.parametrize("old_key", ["[salt(4)][id][host]", "[bucket(id, 4)][id][host]"])
+def test_rows_outside_of_all_keys_of_the_old_design_are_dropped_by_consent(old_key: str) -> None:
+    """A row of another program after all buckets, or salts, is named, and holds up a finish."""
+    url = f"memory:{token_hex(4)}"
+    with (
+        rowkey.open(build_design(old_key), url, max_stale=0.01) as table,
+        Move.from_table(table, url) as move,
+    ):
+        table.put({"id": 1, "host": "h", "note": "n"})
+        assert move.run(NEW).has_passed
+        table.store.mutate([RowCells(b"user-17", [put("d", b"x", 1), put("f", b"y", 1)])])
+        result = move.verify()
+        assert {StayReason.ROW: {"d:x": 1, "f:y": 1}} == {
+            reason: one.column_counts for reason, one in result.source.staying.items()
+        }
+        move.cut_over()
+        with pytest.raises(InvalidArgument, match="t is not dropped: only it has 1 cell"):
+            move.finish()
+        assert "t" == move.finish(
+            consents=["drop 1 cell of column d:x", "drop 1 cell of column f:y"]
+        )
+
+
 def test_a_row_whose_key_changes_takes_its_cells_along_in_both_tables() -> None:
     """A client that changes a row's key during a move leaves both tables with the same cells."""
     with open_move() as (table, move):

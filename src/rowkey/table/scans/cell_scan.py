@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rowkey.cells import RowCells
@@ -11,7 +12,7 @@ from rowkey.plan import BoundRead
 from rowkey.table.scans.blocks import BLOCK_ROWS
 from rowkey.table.scans.scan import Scan
 from rowkey.table.scans.scan_items import align_to_events, close_cursors
-from rowkey.table.scans.scan_ranges import PAGE_CELLS, read_items
+from rowkey.table.scans.scan_ranges import PAGE_CELLS, list_ranges_outside, read_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,9 +53,17 @@ def read_cell_blocks(
 
 
 def _read_merged_blocks(state: GenerationState, stack: ExitStack) -> Iterator[pa.RecordBatch]:
-    """Yield the newest cells of all rows, each under the key of its first copy."""
-    scan = Scan(lambda: state, state.writer.store, BoundRead({}))
+    """Yield the newest cells of all rows, each under the key of its first copy.
+
+    Rows outside of all keys of the design come last.
+    """
+    store = state.writer.store
+    scan = Scan(lambda: state, store, BoundRead({}))
     rows = (RowCells(item.row, item.cells) for item in read_items(scan, stack))
     # Undeclared cells may lie in families that the design does not have.
-    families = [family.name for family in state.writer.store.families_and_attributes[0]]
+    families = [family.name for family in store.families_and_attributes[0]]
     yield from build_blocks(rows, families, BLOCK_ROWS)
+    outside = store.scan(list_ranges_outside(scan))
+    stack.callback(close_cursors, outside)
+    blocks = chain.from_iterable(cursor.read_blocks(BLOCK_ROWS) for cursor in outside)
+    yield from (block for block in blocks if block.num_rows)

@@ -61,8 +61,8 @@ def read_items(scan: Scan, stack: ExitStack) -> Iterator[ScanItem]:
     return skip_past_token(items, scan.start_token, is_descending=scan.is_reverse)
 
 
-def count_rows_outside(scan: Scan) -> None:
-    """Count the rows between the ranges of a scan of all rows, as rows that cannot be decoded.
+def list_ranges_outside(scan: Scan) -> list[ScanRange]:
+    """Return what lies between the ranges of a scan of all rows: keys that no row can have.
 
     Only other programs put rows there, such as under a first byte that is no bucket.
     """
@@ -71,16 +71,18 @@ def count_rows_outside(scan: Scan) -> None:
         if start < one.start:
             gaps.append(ScanRange(start, one.start))
         if not one.stop:
-            break
+            return gaps
         start = max(start, one.stop)
-    else:
-        gaps.append(ScanRange(start))
-    if gaps:
-        with ExitStack() as stack:
-            cursors = scan.reader.scan(gaps, CellSelection(batch=PAGE_CELLS))
-            stack.callback(close_cursors, cursors)
-            for cursor in cursors:
-                deque(skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows), 0)
+    return [*gaps, ScanRange(start)]
+
+
+def count_rows_outside(scan: Scan) -> None:
+    """Count the rows outside of the ranges of a scan of all rows, as rows that are left out."""
+    with ExitStack() as stack:
+        cursors = scan.reader.scan(list_ranges_outside(scan), CellSelection(batch=PAGE_CELLS))
+        stack.callback(close_cursors, cursors)
+        for cursor in cursors:
+            deque(skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows), 0)
 
 
 def list_remaining_ranges(scan: Scan) -> list[KeyRange]:
