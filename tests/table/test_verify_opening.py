@@ -14,6 +14,7 @@ import pytest
 import rowkey
 from ramdisk import RAM_FOLDER
 from rowkey.errors import RowkeyError
+from rowkey.move import Move
 from rowkey.table import verify_tables
 
 if TYPE_CHECKING:
@@ -203,3 +204,19 @@ def test_damaged_notes_are_a_note(place: Path) -> None:
     assert can_be_used(place)
     assert found.is_sound
     assert [True] == [note.startswith(f"{notes}: ") for note in found.notes]
+
+
+@pytest.mark.parametrize("is_switched", [False, True])
+def test_a_table_is_sound_while_its_rows_are_moved(place: Path, *, is_switched: bool) -> None:
+    """Both tables of a move are sound, before and after the cutover, unless one is missing."""
+    url = f"rocks:{place}"
+    moved = rowkey.Design("t", "[bucket(id, 4)][id]", fields={"id": "u32"})
+    with Move("t", url) as move:
+        assert move.run(moved).has_passed
+        if is_switched:
+            move.cut_over()
+    assert {"t": True, "t_2": True} == {one.table: one.is_sound for one in verify_tables(url)}
+    with rowkey.open("t", url) as table:
+        assert 2 == table.count()
+    shutil.rmtree(place / "t_2")
+    assert not {one.table: one.is_sound for one in verify_tables(url)}["t"]

@@ -48,7 +48,7 @@ from rowkey.table.table_location import (
     build_missing_error,
     check_table_name,
 )
-from rowkey.table.table_spec import has_rows
+from rowkey.table.table_spec import build_table_spec, has_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -253,10 +253,21 @@ def _note_opening_problem(engine: Engine, url: str, examination: Examination) ->
             if examination.cell_count:
                 store.mutate([RowCells(b"\0", [Cell(spec.families[0].name, b"", LATEST)])])
             with TableLocation(model, spec.name, url, catalog=catalog_url) as location:
+                _add_move_target(engine, model, location)
                 location.check_openable(get_time_ms)
                 examination.notes += _find_note_problems(location)
     except OneMistakeError as problem:
         examination.problems.append(problem)
+
+
+def _add_move_target(engine: Engine, model: Engine, location: TableLocation) -> None:
+    """Create the table to which rows are being moved in a model too, unless it is missing."""
+    entry = location.catalog.read(location.table_name)
+    if entry is None or entry.move is None or not engine.has_table(entry.move.target):
+        return
+    target = location.catalog.read(entry.move.target)
+    if target is not None:
+        model.create_table(build_table_spec(target.design, ()))
 
 
 def _find_note_problems(location: TableLocation) -> Iterator[str]:
