@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -50,12 +50,17 @@ def judge_levels(levels: str, step_ms: int = 20_000) -> list[tuple[int, str, int
     return found
 
 
-def test_a_damaged_alert_is_an_error_of_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("document", ["'{'", "NULL"])
+def test_a_damaged_alert_is_an_error_of_the_file(tmp_path: Path, document: str) -> None:
     """An alert that is no JSON is reported as damage of the file, as the pages expect it."""
     log = AlertLog(LiveDatabase(tmp_path / "live.sqlite"))
     log.add("logs", "hot", {"since_ms": 1}, "none")
-    with LiveDatabase(tmp_path / "live.sqlite").change() as connection:
-        connection.execute("UPDATE alerts SET document = '{'")
+    for change in (  # damage knows no constraint
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '')",
+        f"UPDATE alerts SET document = {document}",
+    ):
+        with closing(sqlite3.connect(tmp_path / "live.sqlite")) as connection:
+            connection.executescript(change)
     with pytest.raises(sqlite3.DatabaseError, match="an alert is damaged"):
         log.list_newest(1)
 

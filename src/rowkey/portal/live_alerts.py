@@ -204,7 +204,7 @@ class AlertLog:
                 Alert(number, name, event, at_ms, json.loads(text), delivery)
                 for number, name, event, at_ms, text, delivery in rows
             ]
-        except ValueError as problem:
+        except (ValueError, TypeError) as problem:
             raise sqlite3.DatabaseError(f"an alert is damaged: {problem}") from problem
 
 

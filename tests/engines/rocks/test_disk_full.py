@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
 import resource
 from typing import TYPE_CHECKING
+from unittest.mock import DEFAULT, patch
 
 import pytest
 
 import rowkey
 from engines.rocks.killed_writers import KilledWriters
-from rowkey.errors import Unavailable
+from rowkey.engines.rocksdb_files.descriptor import write_descriptor
+from rowkey.errors import CorruptionError, Unavailable
 from rowkey.table import repair_tables
 
 if TYPE_CHECKING:
@@ -35,6 +38,47 @@ def fill_up(killing: KilledWriters, extra_bytes: int) -> str:
         writer.pid, resource.RLIMIT_FSIZE, (largest + extra_bytes, largest + extra_bytes)
     )
     return writer.communicate()[0]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "rowkey.engines.rocksdb.database.HighWaterMark",
+        "rowkey.engines.rocksdb.open_table.OpenTable.store_description",
+        "rowkey.engines.rocksdb.open_table.write_descriptor",
+    ],
+)
+def test_a_table_whose_creation_failed_can_be_created_by_the_same_process(
+    tmp_path: Path, step: str
+) -> None:
+    """A step of a creation that finds no space leaves nothing open."""
+    url, design = f"rocks:{tmp_path}", rowkey.Design("t", "[id]", fields={"id": "u32"})
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    passing = [DEFAULT] if step.endswith("write_descriptor") else []
+    with (
+        patch(step, wraps=write_descriptor, side_effect=[*passing, full]),
+        pytest.raises(Unavailable, match="No space left"),
+    ):
+        rowkey.open(design, url)
+    with rowkey.open(design, url) as table:
+        assert [] == list(table.scan())
+
+
+def test_a_table_without_an_id_is_not_created(tmp_path: Path) -> None:
+    """If RocksDB's id of the database cannot be read, a creation fails, and can be repeated."""
+    url, design = f"rocks:{tmp_path}", rowkey.Design("t", "[id]", fields={"id": "u32"})
+    with (
+        patch(
+            "rowkey.engines.rocksdb.database.read_regular_file",
+            side_effect=OSError(errno.EIO, os.strerror(errno.EIO)),
+        ),
+        pytest.raises(CorruptionError, match="Input/output error"),
+    ):
+        rowkey.open(design, url)
+    with rowkey.open(design, url) as table:
+        table.put({"id": 1})
+    with rowkey.open(design, url) as table:
+        assert [{"id": 1}] == list(table.scan())
 
 
 def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ SETTINGS = Settings(
     max_retry_pause_s=0.01,
     max_attempts=4,
 )
+NOT_TRUE = b"the condition is not true"
+FLAG_BYTES = 2
+"""Size of the message that answers a check: one flag, which says whether it was true."""
 READS = ("get", "scan", "increment")
 """The calls that return cells."""
 
@@ -234,7 +237,7 @@ class Answers(Scenario):
                 table.delete(b"row")
             case "check and put":
                 if not table.check_and_mutate(b"row", "d", b"a", "=", b"x", condition):
-                    return [(b"the condition is not true", [])]
+                    return [(NOT_TRUE, [])]
             case "put many":
                 table.mutate_rows([RowCells(b"row-%d" % number, condition) for number in range(2)])
         return []
@@ -262,7 +265,11 @@ class Frames(Answers):
         size = len(encode_block(list_cells(call, "own")))
         is_changed_in_cells = size > 0 and recorded[:-size] == right[:-size]
         session.sent = recorded[-size:] if is_changed_in_cells else b""
-        return super().run(session, call)
+        problem = super().run(session, call)
+        is_flag_changed = recorded[:-FLAG_BYTES] == right[:-FLAG_BYTES]
+        if problem.startswith(f"{[(NOT_TRUE, [])]} ") and is_flag_changed:
+            raise ReadAsStored  # the flag of the message says so
+        return problem
 
 
 class MetaRows(Answers):
@@ -282,6 +289,10 @@ class MetaRows(Answers):
             meta.create(table)
             entry = meta.swap(meta.entries[0], server=ServerName("127.0.0.1", port, 1))
             (folder / name / "meta").write_bytes(encode_cells(entry.name, entry.cells()))
+
+    def list_names(self, place: Path, path: Path) -> list[str]:
+        """Return the texts of which an error has at least one; a damaged row names another host."""
+        return [*super().list_names(place, path), "the host name cannot be resolved"]
 
 
 _IN_USE = (

@@ -372,7 +372,7 @@ class EmbeddedTable(Scenario):
 
     def list_names(self, place: Path, path: Path) -> list[str]:
         """Return the texts of which an error has at least one."""
-        return [path.name, str(place), "table t"]
+        return [path.name, str(place), "table t", "table 't'"]
 
 
 class InterruptedCreation(EmbeddedTable):

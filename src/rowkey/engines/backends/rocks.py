@@ -242,8 +242,11 @@ class RocksEngine(Engine):
             try:
                 prepare_directory(directory)
                 table = OpenTable.create(directory, spec, self._clock, sync=self._sync)
-            except OSError as problem:
-                raise _build_unusable_error(directory, problem) from problem
+            except BaseException as problem:
+                self._directory_lock.release_tables(self, [spec.name])
+                if isinstance(problem, OSError):
+                    raise _build_unusable_error(directory, problem) from problem
+                raise
             self._tables[spec.name] = table
         return RocksStore(table)
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+from rowkey.durable_files import read_regular_file
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.pair_source import PairSource
 from rowkey.engines.rocksdb.options import (
@@ -22,13 +23,14 @@ from rowkey.engines.rocksdb.storage_errors import (
 )
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, HighWaterMark
 from rowkey.engines.rocksdb_files.inspection import (
+    IDENTITY_FILE,
+    MAX_SMALL_FILE_BYTES,
     META_FAMILY,
     SALVAGE_HINT,
     Inspection,
     check_safe_to_open,
     inspect_database,
     move_unreferenced_files,
-    read_database_id,
 )
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
 from rowkey.engines.rocksdb_files.rocksdict_settings import write_settings
@@ -131,7 +133,7 @@ class Database:
 
     @classmethod
     def create(cls, directory: Path, families: Sequence[Family]) -> Database:
-        """Create a RocksDB database in an empty directory, and open it."""
+        """Create a RocksDB database in an empty directory, and open it; close it if that fails."""
         options = build_database_options(create=True)
         column_families = {
             to_column_family(family.name): build_family_options(family) for family in families
@@ -139,10 +141,16 @@ class Database:
         names = [family.name for family in families]
         try:
             db = library.Rdict(_build_path(directory), options, column_families)
-            table_id, sequence = read_database_id(directory), db.latest_sequence_number()
+        except Exception as problem:
+            raise explain_error(directory, problem) from problem
+        try:
+            identity = read_regular_file(directory / IDENTITY_FILE, MAX_SMALL_FILE_BYTES)
+            table_id, sequence = identity.decode("ascii"), db.latest_sequence_number()
             mark = HighWaterMark(directory / HIGH_WATER_FILE, sequence, build_origin(table_id))
             return cls(directory, db, names, mark, table_id)
         except Exception as problem:
+            with suppress(Exception):  # the first error is raised
+                db.close()
             raise explain_error(directory, problem) from problem
 
     @classmethod

@@ -83,12 +83,16 @@ class OpenTable(EmbeddedTable):
 
     @classmethod
     def create(cls, directory: Path, spec: TableSpec, clock: Clock, *, sync: bool) -> OpenTable:
-        """Create a table in an empty directory, and open it."""
+        """Create a table in an empty directory, and open it; leave nothing open if that fails."""
         write_descriptor(directory, Descriptor(spec.families, "", STATE_CREATING))
         database = Database.create(directory, spec.families)
-        table = cls(database, spec, StoredRegionTracker(spec.splits), clock, sync=sync)
-        table.store_description()
-        write_descriptor(directory, Descriptor(spec.families, database.table_id))
+        try:
+            table = cls(database, spec, StoredRegionTracker(spec.splits), clock, sync=sync)
+            table.store_description()
+            write_descriptor(directory, Descriptor(spec.families, database.table_id))
+        except BaseException:
+            database.close()
+            raise
         return table
 
     @classmethod

@@ -59,7 +59,8 @@ _MOVED_FILE = re.compile(r"\d{6,19}\.(log|sst)|MANIFEST-\d{6,19}")
 _OWN_FILES = {DESCRIPTOR_FILE, HIGH_WATER_FILE}
 _NUMBERED_FILE = re.compile(r"(?:MANIFEST-|OPTIONS-)?(\d{6,19})")
 IDENTITY_FILE = "IDENTITY"
-_MAX_SMALL_FILE_BYTES = 4096
+MAX_SMALL_FILE_BYTES = 4096
+"""No file such as CURRENT or IDENTITY is larger."""
 _MAX_MANIFEST_BYTES = 1 << 30
 """RocksDB begins a new MANIFEST at this size. Source: Options::max_manifest_file_size."""
 _MAX_NUMBER_LEAD = 1_000
@@ -154,14 +155,14 @@ def _note_other_table(directory: Path, inspection: Inspection, table_id: str) ->
 def read_database_id(directory: Path) -> str:
     """Return the id in the file IDENTITY of a database; empty if it cannot be read."""
     with suppress(OSError, UnicodeDecodeError):
-        return read_regular_file(directory / IDENTITY_FILE, _MAX_SMALL_FILE_BYTES).decode("ascii")
+        return read_regular_file(directory / IDENTITY_FILE, MAX_SMALL_FILE_BYTES).decode("ascii")
     return ""
 
 
 def read_current(directory: Path, problems: list[CorruptionError]) -> str | None:
     """Return the name of the current MANIFEST from the file CURRENT; None if it is damaged."""
     path = directory / "CURRENT"
-    content = _read_file(path, _MAX_SMALL_FILE_BYTES, "the file is missing", problems)
+    content = _read_file(path, MAX_SMALL_FILE_BYTES, "the file is missing", problems)
     if content is None:
         return None
     if not _CURRENT_CONTENT.fullmatch(content):
@@ -323,7 +324,7 @@ def read_own_log(
         OSError: the file cannot be read.
     """
     try:
-        log = read_regular_file(path, path.stat().st_size + _MAX_SMALL_FILE_BYTES)
+        log = read_regular_file(path, path.stat().st_size + MAX_SMALL_FILE_BYTES)
     except OSError as problem:
         if problem.errno not in NO_FILE_ERRORS:
             raise
@@ -426,7 +427,7 @@ def has_database(directory: Path) -> bool:
         return False
     current = directory / "CURRENT"
     with suppress(OSError):
-        if b"MANIFEST-" in read_regular_file(current, _MAX_SMALL_FILE_BYTES):
+        if b"MANIFEST-" in read_regular_file(current, MAX_SMALL_FILE_BYTES):
             return True
     return (directory / SETTINGS_FILE).is_file() or any(
         _DATABASE_FILE.fullmatch(path.name) for path in list_manifests(directory)
