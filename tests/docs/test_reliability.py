@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 from tools import reliability
@@ -15,17 +16,18 @@ def test_the_page_is_drawn_from_what_was_measured() -> None:
     assert reliability.build_page(RESULTS) == reliability.PAGE.read_text(encoding="utf-8")
 
 
-def test_all_faults_were_tried_and_each_silent_one_is_named() -> None:
-    """Of 20,000 faults of 11 types and 12 objects, the page names each silent wrong answer."""
+def test_enough_faults_were_tried_and_none_was_silent() -> None:
+    """Of 20,000 faults of 11 types and 12 objects, none had a silent wrong answer or a crash."""
     outcomes = RESULTS["figures"]["matrix"]["outcomes"]
-    page = reliability.PAGE.read_text(encoding="utf-8")
+    counts: Counter[str] = Counter()
     for one in outcomes:
-        for wrong in one["wrong"]:
-            assert f"--object {one['object_name']} --fault {one['fault_name']}" in page, wrong
+        for verdicts in one["verdicts"].values():
+            counts.update(verdicts)
     tried = [(one["object_name"], one["fault_name"]) for one in outcomes if one["faults"]]
     assert sum(one["faults"] for one in outcomes) >= 20_000
     assert len({name for name, _ in tried}) >= 12
     assert len({fault for _, fault in tried}) >= 11
+    assert (0, 0) == (counts["silent wrong"], counts["crashed"])
 
 
 def test_no_history_breaks_the_order_of_a_row() -> None:
