@@ -249,7 +249,9 @@ def test_the_first_remedy_helps_and_does_not_lead_back(recording: Recording) -> 
     found = simulate(recording)
     better = apply_remedy(found.design, found.causes[0])
     if better is None:
-        assert "Shuffle the rows" in found.causes[0].remedy
+        # A counter is divided by those who count, which no sample shows.
+        named = ("Shuffle the rows", "add one for the writer that counts")
+        assert any(one in found.causes[0].remedy for one in named)
         return
     cooler = run(better, build_table(recording))
     before, after = found.verdict, cooler.verdict

@@ -284,6 +284,9 @@ def test_no_remedy_makes_it_hotter(
     found = run(design, sample, second_half=True)
     for cause in found.causes:
         better = apply_remedy(design, cause)
+        if cause.code == "hot_row":  # a counter is divided by those who count
+            assert better is None, cause.remedy
+            continue
         assert better is not None, cause.remedy
         cooler = run(better, sample, second_half=True).verdict
         over = cooler.skew / cooler.even_skew

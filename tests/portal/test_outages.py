@@ -171,6 +171,17 @@ def test_a_page_loads_itself_again_until_it_shows_its_table(
         assert 200 == client.get(path).status_code
 
 
+def test_a_design_leads_to_its_table_before_the_table_is_read(
+    tmp_path: Path, outage: Outage
+) -> None:
+    """The links to the pages of a table are there as soon as the portal answers."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    outage.begin(hangs=True)
+    with open_client(build_portal(tmp_path, url)) as client:
+        assert 'href="/tables/logs/operations"' in client.get("/designs/logs.toml").text
+
+
 def test_what_a_user_asks_for_ends_with_a_sentence(tmp_path: Path, outage: Outage) -> None:
     """Rows and the begin of a step end after seconds, and say since when nothing answers."""
     with run_portal(tmp_path) as (app, client):

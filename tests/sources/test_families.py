@@ -369,7 +369,7 @@ def test_row_is_the_default_filter_and_gets_want_one() -> None:
     [
         ("NONE", 1, 0),
         ("ROW", 0, 0),
-        ("ROWCOL", 1, 0),
+        ("ROWCOL", 1, 1),
         ("ROWPREFIX_FIXED_LENGTH(5)", 0, 0),
         ("ROWPREFIX_FIXED_LENGTH(6)", 0, 1),
     ],

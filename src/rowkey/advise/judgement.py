@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 SEARCHING_CAUSES = "searching causes"
 """The phase after a replay, as progress names it."""
+MAX_SEARCHED_READS = 20
+"""Reads for which a judgement searches for a better key: each is tried under each of the best."""
 
 
 class JudgedDesign:
@@ -182,12 +184,15 @@ class JudgedDesign:
     def key_remedy(self) -> KeyRemedy | None:
         """Return the remedy by the key that the search recommends; None if it cannot be searched.
 
-        Cost: that of `rowkey advise`, which searches in the same way.
+        Cost: that of `rowkey advise`, which searches in the same way; none for more reads than
+        `MAX_SEARCHED_READS`, where the remedy is to run it.
         """
         from rowkey.advise.key_remedy import KeyRemedy
         from rowkey.advise.key_search import search_on_source
         from rowkey.simulate import open_generated_source, open_source
 
+        if len(self.design.reads) > MAX_SEARCHED_READS:
+            return KeyRemedy(None)
         try:
             source = (
                 open_generated_source(self.design, self._seed)

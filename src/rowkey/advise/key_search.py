@@ -161,14 +161,15 @@ class _KeySearch:
         self._added_fields = _list_added_fields(summary)
         wanted = dict.fromkeys(name for read in self.reads for name in list_key_fields(read))
         missing = [name for name in wanted if name not in design.key.fields]
-        if summary is not None and missing and not self._added_fields:
+        repeats = None if summary is None else summary.repeat_count
+        if summary is not None and repeats and missing and not self._added_fields:
             self.source.assumptions.append(
                 Message(
                     "assumption.updated_rows",
                     "{repeats:,} of {events:,} events write a row again, so rows are taken to be "
                     "updated, and no key with {fields} is tried: a changed value would leave the "
                     "old row behind; if they are copies of events, remove them from the sample",
-                    repeats=summary.repeat_count,
+                    repeats=repeats,
                     events=summary.event_count,
                     fields=", ".join(missing),
                 )

@@ -148,6 +148,9 @@ def _render_design(
     live.refresh([checked.table] if checked.table else (), only_unread=True)
     state = live.find(checked.table)
     stored = None if state is None else state.stored_table
+    # Until it is known, a table has its pages: they say themselves if there is no such table.
+    is_listed = request.portal.engines.url is None or live.list_age_s is not None
+    has_pages = bool(checked.table) and (state is not None or not is_listed)
     return request.render(
         "design_file.html",
         409 if notice == "conflict" else 200,
@@ -158,6 +161,7 @@ def _render_design(
         is_draft=bool(etag),
         diff=diff,
         stored=stored,
+        has_pages=has_pages and not (stored and stored.problem),
         state=state,
         page_table=checked.table,
         problem=live.problem if state is None else "",
