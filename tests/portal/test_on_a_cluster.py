@@ -51,7 +51,9 @@ def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
             assert TABLE in PageReader(client.get(f"/tables/{TABLE}/load").text).text
             answer = client.get(f"/tables/{TABLE}/rows", headers=JSON).json()
             assert [{"host": "web-1", "ts": 1, "note": "disk full"}] == answer["rows"]
-            state = client.get(f"/tables/{TABLE}/operations", headers=JSON).json()
+            path = f"/tables/{TABLE}/operations"  # which is refused until the table is read
+            wait_until(lambda: 200 == client.get(path, headers=JSON).status_code)
+            state = client.get(path, headers=JSON).json()
             assert (16, "none") == (state["buckets"]["parts"][0]["buckets"], state["move"]["step"])
     finally:
         drop_table(TABLE, hbase_url)
