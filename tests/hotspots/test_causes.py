@@ -757,7 +757,11 @@ def test_one_region_under_a_front_would_not_be_cooler_as_many(key: str) -> None:
 
 def test_one_region_of_what_does_not_move_is_one_too_few() -> None:
     """For hosts in no order, too few regions are the cause, since more regions are cooler."""
-    get_only_cause(simulate_rows("[host][ts]", make_even_hosts(), None), "integer_imbalance")
+    cause = get_only_cause(
+        simulate_rows("[host][ts]", make_even_hosts(), None), "integer_imbalance"
+    )
+    assert "integer_imbalance" == cause.code
+    assert 1 == cause.evidence["regions"]
 
 
 # Few events

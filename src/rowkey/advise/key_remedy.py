@@ -91,7 +91,7 @@ class KeyRemedy:
                     moved_fields=tuple(
                         name
                         for name in design.key.fields
-                        if name not in self._declared.design.key.fields
+                        if name not in self._declared_design.design.key.fields
                     ),
                     remedy=self._format_remedy(),
                 )
@@ -99,7 +99,7 @@ class KeyRemedy:
         return replace(explanation, proposal=None)
 
     @property
-    def _declared(self) -> JudgedDesign:
+    def _declared_design(self) -> JudgedDesign:
         """Return the declared design as the search judged it."""
         assert self._advice is not None
         return self._advice.declared
@@ -121,7 +121,7 @@ class KeyRemedy:
         """Return a cause of the load of writes with this remedy if it needs another key."""
         if not cause.needs_key:
             return cause
-        is_mended = all(one.write_cost < self._declared.write_cost for one in self._tables)
+        is_mended = all(one.write_cost < self._declared_design.write_cost for one in self._tables)
         return self._complete(cause, is_mended=is_mended)
 
     def _complete_read_cause(self, cause: ReadCauseFinding) -> ReadCauseFinding:
@@ -129,7 +129,9 @@ class KeyRemedy:
         if not cause.needs_key:
             return cause
         cost = sum(one.read_cost for one in self._tables)
-        return self._complete(cause, is_mended=not self._tables or cost < self._declared.read_cost)
+        return self._complete(
+            cause, is_mended=not self._tables or cost < self._declared_design.read_cost
+        )
 
     def _complete(self, one: Remediable, *, is_mended: bool) -> Remediable:
         """Return a finding or cause with the recommended key, if that mends it, as its remedy."""
@@ -142,7 +144,7 @@ class KeyRemedy:
 
     def _build_proposal(self, table: JudgedDesign) -> KeyProposal:
         """Return what the declared design must change to be a recommended table."""
-        before, after = self._declared.design, table.design
+        before, after = self._declared_design.design, table.design
         splits = after.splits.algorithm
         is_same = len(self._tables) == 1 and after.splits == before.splits
         return KeyProposal(
@@ -171,7 +173,7 @@ class KeyRemedy:
             "writes, now {present}×.",
             toml=proposal.toml_text,
             skew=f"{max(table.simulation.verdict.skew, 1.0):.2f}",
-            present=f"{max(self._declared.simulation.verdict.skew, 1.0):.2f}",
+            present=f"{max(self._declared_design.simulation.verdict.skew, 1.0):.2f}",
         )
 
 
