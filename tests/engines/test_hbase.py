@@ -64,7 +64,7 @@ class HBaseMachine(Machine):
         if isinstance(step, steps.Divide | steps.Settle):
             for sentinel in self.pace.sentinels(step):
                 self.compare(sentinel)
-        step = self.pace.wait_or_turn(self.pace.drop_ttls(step))
+        step = self.pace.keep_marks_apart(self.pace.drop_ttls(step))
         self.history.append(step)
         expected, actual = self._both(step)
         assert expected == actual

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 READ_MS, SETTLE_MS = 40, 1_000
 """How long steps take at most, on a machine that has nothing else to do: then no edge is met."""
-REVERSED_MS = 400
-"""How far from an edge a reversed read is taken, also on a busy machine."""
 WAIT_S = 1.8
 REPEATS = 5
 SENTINEL = b"z"
@@ -230,19 +228,32 @@ class PacedTables:
             there |= {place} if change.kind == CellType.PUT else set()
         return replace(step, changes=tuple(changes))
 
-    def wait_or_turn(self, step: steps.Step) -> steps.Step:
-        """Return a reversed read once no edge is near, or a forward one if an edge always is.
+    def keep_marks_apart(self, step: steps.Step) -> steps.Step:
+        """Return the step without two types of cells of the empty qualifier at one moment.
 
-        In the millisecond in which a time to live ends, a reversed read of deletes and puts may
-        loop for ever in HBase 2.6.4 (StoreScanner.seekOrSkipToNextColumn): the handler is
-        lost, and the region is never compacted or closed again.
+        HBase 2.6.4 passes over such a cell, once it has expired or a delete is older than all puts,
+        by a seek to the same moment and the next type (getKeyForNextColumn). If a file holds just
+        that cell, the seek never gets beyond it (generalizedSeek; the key sought has no sequence
+        number): a read loses its handler, a compaction its thread, and the region is never
+        compacted or closed again.
         """
-        if not isinstance(step, steps.Get | steps.Scan) or not step.wanted.reverse:
+        if not isinstance(step, steps.Mutate | steps.CheckAndMutate):
             return step
-        self.wait(REVERSED_MS)
-        if not self.met_edges(get_time_ms(), get_time_ms() + REVERSED_MS):
-            return step
-        return replace(step, wanted=replace(step.wanted, reverse=False))
+        kinds = {
+            (cell.family, cell.timestamp): cell.cell_type
+            for row, cell in self.stored_cells
+            if row == step.row and not cell.qualifier
+        }
+        changes = [
+            change
+            for change in step.changes
+            if change.qualifier
+            or kinds.setdefault((change.family, self.book.moment(change.after)), change.kind)
+            == change.kind
+        ]
+        if not changes:
+            return steps.Get((step.row,), steps.EVERYTHING)
+        return replace(step, changes=tuple(changes))
 
     def sentinels(self, step: steps.Divide | steps.Settle) -> list[steps.Step]:
         """Return puts as old as each kept delete, one row for each compacted region.
