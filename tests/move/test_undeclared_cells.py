@@ -26,9 +26,9 @@ from move.twins import (
 from rowkey import Design
 from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import get_time_ms
-from rowkey.errors import InvalidArgument
+from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.move import Move, RowCopier, VerificationResult, repair_differences, verify_move
-from rowkey.move.lost_cells import find_lost_cells
+from rowkey.move.lost_cells import copy_rows_again, find_lost_cells
 from rowkey.move.move_record import MAX_HISTORY
 from rowkey.move.row_images import RowImageReader
 from rowkey.table import StayReason, drop_table, rename_design
@@ -504,6 +504,77 @@ def test_a_finish_that_gives_a_move_up_asks_for_what_clients_have_read() -> None
         assert "t_2" == move.finish(consents=["drop 1 cell of column d:x"])
 
 
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_a_move_that_is_given_up_asks_for_what_only_the_new_table_has(is_copied: bool) -> None:
+    """What other programs wrote to a table that no client has read is dropped by consent."""
+    with open_move() as (table, move):
+        (move.run if is_copied else move.start)(NEW)
+        new = move.target.get_state()
+        write_foreign_to(new, {"id": 1, "host": "h"}, put("d", b"y", 9))
+        write_foreign_to(new, {"id": 9, "host": "h"}, put("d", b"note", get_time_ms(), b"later"))
+        new.writer.store.mutate([RowCells(b"?", [put("d", b"x", 1)])])
+        table.put({"id": 5, "host": "h", "note": "of both"})
+        with pytest.raises(InvalidArgument, match="t_2 is not dropped: only it has 1 cell"):
+            move.finish(drop="t_2")
+        columns = ("d:note", "d:x", "d:y")
+        assert "t_2" == move.finish(consents=[f"drop 1 cell of column {one}" for one in columns])
+
+
+def test_a_new_table_that_does_not_answer_is_dropped_by_consent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A move is given up, in spite of a table that cannot be compared, by a sentence of its own."""
+    with open_move() as (_, move):
+        assert move.run(NEW).has_passed
+
+        def fail(*_: Any) -> None:
+            raise Unavailable("table t_2", "region server gone", remedy="Start it.")
+
+        monkeypatch.setattr(move.target.store, "scan", fail)
+        consent = "drop t_2 without a comparison"
+        with pytest.raises(Unavailable, match=f"region server gone.*--consent '{consent}'"):
+            move.finish()
+        assert "t_2" == move.finish(consents=[consent])
+
+
+@settings(max_examples=40)
+@given(
+    st.sampled_from(KEY_HOLDS_ALL),
+    st.sampled_from(KEY_HOLDS_ALL),
+    st.lists(changes, max_size=8),
+    st.lists(changes, max_size=8),
+    st.sets(row_numbers),
+    st.booleans(),
+)
+def test_what_only_a_copy_has_is_counted_wherever_it_stopped(
+    source: str,
+    target: str,
+    earlier: list[tuple[str, int, Any]],
+    later: list[tuple[str, int, Any]],
+    lone: set[int],
+    is_copied: bool,
+) -> None:
+    """Cells of other writers count, but none that the source has deleted or overwritten since."""
+    with open_twins(source, target) as twins:
+        for written in (earlier, later):
+            for kind, number, given_value in written:
+                row = build_row(number)
+                if kind == "foreign":
+                    write_foreign(twins.source, row, given_value)
+                else:
+                    (twins.write if kind == "put" else twins.delete)(row, given_value, "s")
+            if is_copied and written is earlier:
+                copy(twins)
+        for number in lone:
+            twins.write(build_row(100 + number), AT, "t")
+        result = verify_move(*twins.states, extra_only=True, pause=skip_pause)
+        copy_rows_again(*twins.states, (one.identity for one in result.differences))
+        found = find_lost_cells(twins.states, result, drops_source=False)
+        slots = [{*slot.field_names} for slot in twins.target.design.layout.slots]
+    cells_of_row = sum(not one.isdisjoint(["note", "amount"]) for one in slots)
+    assert len(lone) * cells_of_row == sum(one.cell_count for one in found)
+
+
 @pytest.mark.parametrize("old_key", ["[salt(4)][id][host]", "[bucket(id, 4)][id][host]"])
 def test_rows_outside_of_all_keys_of_the_old_design_are_dropped_by_consent(old_key: str) -> None:
     """A row of another program after all buckets, or salts, is named, and holds up a finish."""
@@ -538,20 +609,23 @@ def test_a_row_whose_key_changes_takes_its_cells_along_in_both_tables() -> None:
         assert found == read_all(move.target.get_state())
 
 
-def test_a_repair_asks_for_cells_that_only_the_old_table_has() -> None:
-    """After the cutover a repair deletes cells of other writers by consent, or nothing."""
+@pytest.mark.parametrize("is_cut_over", [False, True])
+def test_a_repair_asks_for_cells_that_only_the_unread_table_has(is_cut_over: bool) -> None:
+    """A repair deletes cells of other writers by consent, or nothing."""
     with open_move() as (_, move):
         assert move.run(NEW).has_passed
-        move.cut_over()
-        old = move.source.get_state()
-        write_foreign_to(old, {"id": 9, "host": "h"}, put("d", b"x", 1))
-        before = read_all(old)
-        with pytest.raises(InvalidArgument, match="t is not repaired: only it has 1 cell"):
+        if is_cut_over:
+            move.cut_over()
+        unread = (move.source if is_cut_over else move.target).get_state()
+        name = unread.active_design.table
+        write_foreign_to(unread, {"id": 9, "host": "h"}, put("d", b"x", 1))
+        before = read_all(unread)
+        with pytest.raises(InvalidArgument, match=f"{name} is not repaired: only it has 1 cell"):
             move.verify(repair=True)
-        assert before == read_all(old)
+        assert before == read_all(unread)
         result = move.verify(repair=True, consents=["drop 1 cell of column d:x"])
         assert (True, {"repaired": 1}) == (result.has_passed, result.repair_counts)
-        assert "t" == move.finish()
+        assert name == move.finish()
 
 
 def test_a_switch_is_known_however_long_it_is_ago() -> None:

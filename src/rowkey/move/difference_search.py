@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,7 +79,8 @@ class DifferenceSearch:
         rules: what is compared.
         pause: waits for some seconds.
         max_examined: how many rows are read one by one, at most.
-        progress: called with how many rows are read, and with 0.
+        progress: called with how many rows are read.
+        extra_only: whether rows that the target lacks are left out, and only its rows in memory.
     """
 
     def __init__(
@@ -89,7 +90,10 @@ class DifferenceSearch:
         pause: Callable[[float], None],
         max_examined: int,
         progress: Callable[[int], None],
+        *,
+        extra_only: bool = False,
     ) -> None:
+        self.extra_only = extra_only
         self.sides, self.rules, self.pause = sides, rules, pause
         self.max_examined, self.progress = max_examined, progress
         self.readers = tuple(RowImageReader(state, rules) for state in sides)
@@ -105,7 +109,7 @@ class DifferenceSearch:
         Cost: a scan of both tables for each group of bins that fits the memory, until as many rows
             were examined as may be.
         """
-        for group in _group_bins(unequal_bins, digests):
+        for group in _group_bins(unequal_bins, digests[self.extra_only :]):
             if self.max_examined <= 0:
                 counts = [one.counts[group] for one in digests]
                 self.unexamined_count += int(np.maximum(np.abs(counts[0] - counts[1]), 1).sum())
@@ -122,7 +126,13 @@ class DifferenceSearch:
         """
         chosen = np.zeros(BIN_COUNT, np.bool_)
         chosen[bins] = True
-        scans = [self._collect_rows(state, chosen) for state in self.sides]
+        target = self._collect_rows(self.sides[1], chosen)
+        wanted = None
+        if self.extra_only:
+            wanted = np.sort(
+                np.concatenate([np.empty(0, np.uint64), *(rows.fingerprints for rows in target)])
+            )
+        scans = [self._collect_rows(self.sides[0], chosen, wanted), target]
         hashes = [
             _join_hashes([rows.fingerprints for rows in scan], [rows.hash_limbs for rows in scan])
             for scan in scans
@@ -140,14 +150,23 @@ class DifferenceSearch:
                     identities.setdefault(key.part_sequence.encode(values), values)
         return list(identities.values())
 
-    def _collect_rows(self, state: GenerationState, bins: Any) -> list[HashedRows]:
-        """Return the hashed rows of some bins of a table."""
+    def _collect_rows(
+        self, state: GenerationState, bins: Any, wanted: IntArray | None = None
+    ) -> list[HashedRows]:
+        """Return the hashed rows of some bins of a table.
+
+        Args:
+            state: the designs and the store of the table.
+            bins: whether the rows of each bin are read.
+            wanted: the fingerprints of the rows that are kept, in ascending order; all if None.
+        """
         scan = []
         for rows in hash_table(state, self.rules, SideCounts(), bins, 0):
             self.rows_read += len(rows.fingerprints)
             self.progress(self.rows_read)
-            if len(rows.fingerprints):
-                scan.append(rows)
+            kept = rows if wanted is None else _select_rows(rows, wanted)
+            if len(kept.fingerprints):
+                scan.append(kept)
         return scan
 
     def _settle_rows(self, identities: list[Identity]) -> Iterator[RowDifference]:
@@ -204,6 +223,18 @@ def _group_bins(bins: IntArray, digests: Sequence[BinDigest]) -> Iterator[IntArr
     totals = np.cumsum(sizes[bins])
     starts = np.flatnonzero(np.diff(totals // MAX_GROUP_BYTES, prepend=0))
     yield from (group for group in np.split(bins, starts) if len(group))
+
+
+def _select_rows(rows: HashedRows, wanted: IntArray) -> HashedRows:
+    """Return the rows whose fingerprints are among some in ascending order."""
+    places = np.searchsorted(wanted, rows.fingerprints)
+    keeps = np.searchsorted(wanted, rows.fingerprints, side="right") > places
+    return replace(
+        rows,
+        identities=rows.identities.filter(pa.array(keeps)),
+        fingerprints=rows.fingerprints[keeps],
+        hash_limbs=rows.hash_limbs[:, keeps],
+    )
 
 
 def _join_hashes(fingerprints: Sequence[IntArray], limbs: Sequence[LimbArray]) -> LimbArray:

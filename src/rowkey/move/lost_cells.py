@@ -6,18 +6,19 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from rowkey.cells import Cell
+from rowkey.engines import RAW_CELLS
 from rowkey.errors import Conflict
 from rowkey.messages import pluralize
 from rowkey.move.comparison_rules import build_comparison_rules
 from rowkey.move.row_images import RowImageReader
-from rowkey.move.staying_cells import list_staying_cells
+from rowkey.move.staying_cells import list_staying_cells, name_blind_consent
 from rowkey.rows import UndeclaredCell, UndeclaredCells
-from rowkey.table import StayReason
+from rowkey.table import RowTranslator, StayReason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from rowkey.move.row_images import Column, RowImage
+    from rowkey.move.row_images import Column, Event, RowImage
     from rowkey.move.staying_cells import StayingCells
     from rowkey.move.verification import VerificationResult
     from rowkey.table import GenerationState
@@ -45,15 +46,36 @@ def find_lost_cells(
     Cost: one get in each table for each row that differs.
     """
     if result.unexamined_count:
-        table = states[0].active_design.table
+        source, target = (state.active_design.table for state in states)
+        consent = name_blind_consent(source if drops_source else target)
         what = (
             f"{pluralize(result.unexamined_count, 'row')} or more of both tables were not compared"
         )
-        remedy = "Make them equal first: rowkey move verify --repair."
-        raise Conflict(f"table {table}", what, remedy=remedy)
+        remedy = (
+            "Make them equal first: rowkey move verify --repair. Or lose what only one has: "
+            f"--consent {consent!r}."
+        )
+        raise Conflict(f"table {source}", what, remedy=remedy)
     counts = result.source if drops_source else result.target
     alone = count_lone_cells(states, result, in_source=drops_source)
     return list_staying_cells({**counts.staying, StayReason.ALONE: alone})
+
+
+def copy_rows_again(
+    source: GenerationState, target: GenerationState, identities: Iterable[Event]
+) -> None:
+    """Copy rows to the target, which then has no cell that the source has deleted or overwritten.
+
+    Args:
+        source: the state of the table that is read.
+        target: the state of the other one.
+        identities: the fields that identify each row.
+    """
+    translator, key = RowTranslator(source, target), source.writer.key
+    for identity in identities:
+        if not key.has_coded_fields or key.has_known_ids(identity):
+            rows = source.writer.store.get(source.writer.encode_row_keys(identity), RAW_CELLS)
+            target.writer.send_mutations(translator.translate(rows))
 
 
 def count_lone_cells(

@@ -19,13 +19,13 @@ from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, CatchUp, copy_all_rows
 from rowkey.move.difference_repair import repair_differences
 from rowkey.move.finding import FindingLevel
-from rowkey.move.lost_cells import count_lone_cells, find_lost_cells
+from rowkey.move.lost_cells import copy_rows_again, count_lone_cells, find_lost_cells
 from rowkey.move.move_record import CAUGHT_UP_NOTE, VERIFICATION_NOTE, MoveRecord
 from rowkey.move.mover_lock import MoverLock
 from rowkey.move.preflight import is_begun_target, plan_move
 from rowkey.move.rate_limit import validate_limit
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
-from rowkey.move.staying_cells import list_consents, list_staying_cells
+from rowkey.move.staying_cells import list_consents, list_staying_cells, name_blind_consent
 from rowkey.move.switch import Switch, SwitchResult, restore_stale_time
 from rowkey.move.verification import (
     DEFAULT_LISTED,
@@ -429,8 +429,8 @@ class Move:
         Args:
             sample_share: the share of the rows that is compared.
             repair: whether rows that differ are made equal to those of the table that is read; then
-                all are compared again. See `repair_differences`. In a table that clients have read,
-                cells that only it has are deleted by consent.
+                all are compared again. See `repair_differences`. Cells that only the other table
+                has are deleted by consent.
             consents: as for `finish`.
             ask: as for `finish`.
             progress: called with the step and how far it is.
@@ -449,11 +449,9 @@ class Move:
             result = self._verify(lock, progress, sample_share, listed)
             if not (repair and result.differences):
                 return result
-            if self._was_read(move):
-                in_source = move.is_target_primary
-                alone = count_lone_cells(self._states, result, in_source=in_source)
-                lost = list_staying_cells({StayReason.ALONE: alone})
-                self._require_consents(lost, "repaired", consents, ask)
+            alone = count_lone_cells(self._states, result, in_source=move.is_target_primary)
+            lost = list_staying_cells({StayReason.ALONE: alone})
+            self._require_consents(lost, "repaired", consents, ask)
             outcomes = self._repair(lock, result, progress)
             result = self._verify(lock, progress, sample_share)
             return replace(result, repair_counts=outcomes)
@@ -619,9 +617,9 @@ class Move:
         Clients that have the table open go on with the one that is read. After a cut-over the
         source's name stands for the target. Repeated after its end, it does nothing.
 
-        A table that clients have read is first compared with the one that is kept. Cells that only
-        it has are dropped by consent: those that the move could not carry along, and what programs
-        without rowkey have written to it after the switch.
+        It is compared with the one that is kept. Cells that only it has are dropped by consent:
+        those that the move could not carry along, and what programs without rowkey have written to
+        it. A table that does not answer is dropped by the consent `drop NAME without a comparison`.
 
         Args:
             drop: the name of the table to drop, as a safeguard: nothing is done if it is the other
@@ -637,21 +635,31 @@ class Move:
         Raises:
             InvalidArgument: `drop` is the table that is read; or a consent is missing.
             Conflict: a switch is under way, or another process works on the move.
-            Unavailable: the table that is read is missing.
+            Unavailable: the table that is read is missing; or the tables cannot be compared.
+
+        Cost: that of `verify`.
         """
         if dropped := self._find_dropped_table():
             self._require_to_drop(drop, dropped)
             return dropped
         move = self._require_move()
         with MoverLock(self.record, self.pause) as lock:
-            if move.phase is MovePhase.BOTH and self._was_read(move):
-                self._require_to_drop(drop, self._name_unread_table(move))
-                result = self._verify(
-                    lock, progress or _ignore_progress, listed=MAX_EXAMINED_ROWS, is_limited=False
-                )
-                drops_source = move.is_target_primary
-                lost = find_lost_cells(self._states, result, drops_source=drops_source)
-                self._require_consents(lost, "dropped", consents, ask)
+            if move.phase is MovePhase.BOTH and self._has_both_tables(move):
+                unread = self._name_unread_table(move)
+                self._require_to_drop(drop, unread)
+                consent = name_blind_consent(unread)
+                if consent in consents:
+                    self.record.add_to_history("consented", comparison=False)
+                else:
+                    try:
+                        lost = self._find_lost_cells(lock, move, progress or _ignore_progress)
+                    except Unavailable as problem:
+                        remedy = (
+                            f"Try again later; or lose what only it has: --consent {consent!r}."
+                        )
+                        what = f"it cannot be compared before it is dropped: {problem}"
+                        raise Unavailable(f"table {unread}", what, remedy=remedy) from problem
+                    self._require_consents(lost, "dropped", consents, ask)
 
             def end(entry: CatalogEntry) -> CatalogEntry:
                 move = entry.move
@@ -672,11 +680,33 @@ class Move:
             assert entry.move is not None, "the lock keeps the record"
             return self._drop_unread_table(entry.move)
 
+    def _find_lost_cells(
+        self, lock: MoverLock, move: TableMove, progress: StepProgress
+    ) -> list[StayingCells]:
+        """Return the cells that would be lost if the table that is not read were dropped."""
+        if not self._was_read(move):  # its copy may have stopped anywhere
+            states = self._states
+            result = verify_move(
+                *states,
+                listed=MAX_EXAMINED_ROWS,
+                extra_only=True,
+                progress=partial(progress, "verify"),
+                pause=self.pause,
+            )
+            lock.check()
+            copy_rows_again(*states, (one.identity for one in result.differences))
+            return find_lost_cells(states, result, drops_source=False)
+        result = self._verify(lock, progress, listed=MAX_EXAMINED_ROWS, is_limited=False)
+        return find_lost_cells(self._states, result, drops_source=move.is_target_primary)
+
     def _was_read(self, move: TableMove) -> bool:
-        """Return whether clients have read the table that is not read now, and both exist."""
+        """Return whether clients have read the table that is not read now."""
         was_switched = self.record.read_note(CAUGHT_UP_NOTE).get("was_switched", False)
-        names = (self.source_name, move.target)
-        return (was_switched or move.is_target_primary) and all(map(self.engine.has_table, names))
+        return bool(was_switched or move.is_target_primary)
+
+    def _has_both_tables(self, move: TableMove) -> bool:
+        """Return whether the source and the target exist."""
+        return all(map(self.engine.has_table, (self.source_name, move.target)))
 
     def _require_consents(
         self,

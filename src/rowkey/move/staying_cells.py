@@ -78,6 +78,11 @@ def list_consents(staying: Iterable[StayingCells]) -> dict[str, list[StayingCell
     return consents
 
 
+def name_blind_consent(table: str) -> str:
+    """Return what must be typed before a table is dropped that was not compared."""
+    return f"drop {table} without a comparison"
+
+
 def _name_column(column: str) -> str:
     """Return a column as text."""
     return f"column {column}" if column else "other columns"

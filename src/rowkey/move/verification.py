@@ -114,6 +114,7 @@ def verify_move(
     seed: int = 0,
     listed: int = DEFAULT_LISTED,
     max_examined: int = MAX_EXAMINED_ROWS,
+    extra_only: bool = False,
     progress: Progress | None = None,
     pause: Callable[[float], None] = time.sleep,
 ) -> VerificationResult:
@@ -137,6 +138,7 @@ def verify_move(
         listed: how many differences and unreadable rows are listed; all are counted. Fields are
             listed of the first hundred only.
         max_examined: how many rows are read one by one at most.
+        extra_only: whether rows are left out that the target lacks, as before the end of a copy.
         progress: called with how many rows are read, and of about how many; 0 while that is
             unknown. What it raises ends the work.
         pause: waits for some seconds; for tests.
@@ -184,6 +186,7 @@ def verify_move(
             pause,
             max_examined,
             lambda rows: report(rows_read + rows, 0),
+            extra_only=extra_only,
         )
         for difference in search.find_differences(unequal, digests):
             result.difference_counts[difference.kind] += 1
