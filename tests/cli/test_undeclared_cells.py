@@ -190,3 +190,6 @@ def test_one_undecodable_key_does_not_end_every_command() -> None:
             in (found.err)
         )
         assert "the text with the bytes 6e6f20656e64 has no end" in found.err
+    found = run("verify", *PLACE_OPTION)
+    assert (0, True) == (found.code, "things: sound" in found.out)
+    assert "1 row not decoded, because rowkey cannot decode" in found.out

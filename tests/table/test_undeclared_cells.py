@@ -478,23 +478,52 @@ def test_verify_counts_undeclared_cells(
     expected = scan.undeclared_cells
     if "salt" in key:  # the declared cells of a row may be stored under another salt
         expected.undeclared_row_count = found.undeclared.undeclared_row_count
-    assert expected == found.undeclared
+    assert (expected, 0) == (found.undeclared, found.undecodable_rows.row_count)
     assert (
         before.items()
         >= {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}.items()
     )
 
 
-def test_verify_notes_a_slice_that_it_cannot_read(tmp_path: Path) -> None:
-    """A foreign row whose time slice cannot be decoded is no damage, and is named."""
-    fields: dict[str, Any] = {"ts": {"type": "timestamp_s", "at": "qualifier"}, "v": "u8"}
-    design = rowkey.Design("t", "[time_slice(ts, 1m)]", fields=fields)
-    with rowkey.open(design, f"rocks:{tmp_path}") as table:
-        table.put({"ts": 7, "v": 1})
-        table.store.mutate([RowCells(b"short", [Cell("d", b"x", LATEST, b"1")])])
+@pytest.mark.parametrize(
+    ("key", "at", "undeclared"),
+    [("[bucket(n, 4)][n]", "key", 1), ("[n]", "key", 1), ("[time_slice(n, 1m)]", "qualifier", 0)],
+)
+def test_verify_names_rows_that_the_design_cannot_decode(
+    tmp_path: Path, key: str, at: str, undeclared: int
+) -> None:
+    """A foreign row of declared and other columns is no damage; its key and the reason are told."""
+    fields: dict[str, Any] = {"n": {"type": "timestamp_s", "at": at}, "v": "u8", "w": "u64"}
+    if at == "key":
+        del fields["n"]["at"]
+    with rowkey.open(rowkey.Design("t", key, fields=fields), f"rocks:{tmp_path}") as table:
+        table.put({"n": 7, "v": 1})
+        row_key = table.design.key.encode({"n": 8})
+        bad = [b"?", b"short", *([row_key] if at == "key" else [])]
+        table.store.mutate([RowCells(one, [Cell("d", b"w", LATEST, b"1")]) for one in bad])
+        table.store.mutate([RowCells(b"?", [Cell("d", b"x", LATEST, b"1")])])
     (found,) = verify_tables(f"rocks:{tmp_path}")
-    assert (True, None) == (found.is_sound, found.undeclared)
-    assert "were not counted: key: the key ends after 5 bytes" in found.notes[0]
+    assert found.is_sound
+    assert found.undeclared is not None
+    assert undeclared == found.undeclared.cell_count
+    assert len(bad) == found.undecodable_rows.row_count
+    assert {*bad} == {one.row_key for one in found.undecodable_rows.samples}
+    assert "ends after" in {one.row_key: one.reason for one in found.undecodable_rows.samples}[b"?"]
+
+
+def test_verify_decodes_ids_by_the_catalog(tmp_path: Path) -> None:
+    """Rows whose key holds an id are decoded while the catalog has its value."""
+    fields: dict[str, Any] = {"host": "text", "n": "u8", "v": "u8"}
+    with rowkey.open(
+        rowkey.Design("t", "[code(host)][n]", fields=fields), f"rocks:{tmp_path}"
+    ) as t:
+        t.put({"host": "a", "n": 1, "v": 1})
+        t.store.mutate([RowCells(b"?", [Cell("d", b"v", LATEST, b"1")])])
+    (found,) = verify_tables(f"rocks:{tmp_path}")
+    assert [b"?"] == [one.row_key for one in found.undecodable_rows.samples]
+    (tmp_path / ".catalog" / "t.json").unlink()
+    (found,) = verify_tables(f"rocks:{tmp_path}")
+    assert (False, 0) == (found.is_sound, found.undecodable_rows.row_count)
 
 
 def test_a_snapshot_has_the_cells_of_its_moment() -> None:

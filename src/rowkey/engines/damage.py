@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from rowkey.engines.pairs.layout import parse_row
+from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,8 +82,13 @@ class Examination:
 
     @property
     def is_sound(self) -> bool:
-        """Return whether no file of the table is damaged or missing."""
+        """Return whether the table can be opened, read and written."""
         return not self.problems
+
+    @property
+    def is_damaged(self) -> bool:
+        """Return whether something of it is damaged or missing, not merely out of reach."""
+        return not all(isinstance(problem, Unavailable) for problem in self.problems)
 
     @property
     def needs_saving(self) -> bool:

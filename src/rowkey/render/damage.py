@@ -9,8 +9,11 @@ from rowkey.regions import to_string_binary
 from rowkey.render.documents import FORMAT_VERSION
 from rowkey.render.undeclared_cells import (
     UNDECLARED_FIELDS,
+    UNDECODABLE_FIELDS,
     build_undeclared_document,
+    build_undecodable_document,
     format_undeclared_cells,
+    format_undecodable_rows,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ _MAX_RANGES_PRINTED = 20
 
 _EXAMINATION_FIELDS = {
     "tables[].table": "name of the table",
-    "tables[].sound": "whether nothing of it is damaged or gone",
+    "tables[].sound": "whether it can be opened, read and written",
     "tables[].problems[].file": "the file that is damaged or gone",
     "tables[].problems[].problem": "what is wrong with it",
     "tables[].problems[].remedy": "what to do about it",
@@ -39,7 +42,10 @@ _EXAMINATION_FIELDS = {
     "tables[].notes[]": "what is wrong, but takes nothing away, or is not known",
     "tables[].undeclared": "cells that the design of the table does not declare, as stored; null "
     "if the table is damaged or has no design",
-    **{f"tables[].{path}": meaning for path, meaning in UNDECLARED_FIELDS.items()},
+    **{
+        f"tables[].{path}": meaning
+        for path, meaning in (UNDECLARED_FIELDS | UNDECODABLE_FIELDS).items()
+    },
 }
 
 VERIFY_FIELDS = {
@@ -158,6 +164,7 @@ def _describe_table(examination: VerifiedTable) -> dict[str, Any]:
         "undeclared": None
         if examination.undeclared is None
         else build_undeclared_document(examination.undeclared),
+        "undecodable": build_undecodable_document(examination.undecodable_rows),
     }
 
 
@@ -172,7 +179,8 @@ def format_examination(examination: VerifiedTable) -> Iterator[str]:
         f"{pluralize(examination.cell_count, 'cell')} in "
         f"{pluralize(examination.file_count, 'file')} read"
     )
-    yield f"{examination.table}: {'sound' if examination.is_sound else 'damaged'}; {read}"
+    unsound = "damaged" if examination.is_damaged else "cannot be used"
+    yield f"{examination.table}: {'sound' if examination.is_sound else unsound}; {read}"
     for problem in examination.problems:
         yield f"  {problem}"
     yield from _format_lost_rows(examination.lost_rows)
@@ -182,6 +190,8 @@ def format_examination(examination: VerifiedTable) -> Iterator[str]:
         name, undeclared = examination.table, examination.undeclared
         for line in format_undeclared_cells(name, undeclared, "no other cell is stored there"):
             yield f"  {line}"
+    for line in format_undecodable_rows(examination.undecodable_rows, "not decoded"):
+        yield f"  {line}"
 
 
 def _format_lost_rows(row_ranges: Sequence[RowInterval]) -> Iterator[str]:

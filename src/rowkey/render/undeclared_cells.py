@@ -32,8 +32,8 @@ UNDECLARED_FIELDS = {
     "undeclared.sample[].value": "its first 64 bytes, in hexadecimal",
 }
 UNDECODABLE_FIELDS = {
-    "undecodable.rows": "rows that were left out with --skip-undecodable, because their key or "
-    "their values cannot be decoded",
+    "undecodable.rows": "rows whose key or values cannot be decoded; left out by "
+    "--skip-undecodable",
     "undecodable.sample[].row_key": "the row key of one of the first of them",
     "undecodable.sample[].reason": "why it cannot be decoded",
 }
@@ -81,14 +81,21 @@ def format_scan_notes(scan: Scan, *, outcome: str) -> Iterator[str]:
     yield from format_undecodable_rows(scan.undecodable_rows)
 
 
-def format_undecodable_rows(undecodable: UndecodableRows) -> Iterator[str]:
-    """Yield sentences on rows that were left out; none if there are none."""
+def format_undecodable_rows(
+    undecodable: UndecodableRows, outcome: str = "left out"
+) -> Iterator[str]:
+    """Yield sentences on rows that cannot be decoded; none if there are none.
+
+    Args:
+        undecodable: the rows.
+        outcome: what happened to them.
+    """
     if not undecodable.row_count:
         return
     keys = ", ".join(to_string_binary(one.row_key) for one in undecodable.samples)
     keys += ", …" if undecodable.row_count > len(undecodable.samples) else ""
     rows = pluralize(undecodable.row_count, "row")
-    yield f"{rows} left out, because rowkey cannot decode their keys or values: {keys}"
+    yield f"{rows} {outcome}, because rowkey cannot decode their keys or values: {keys}"
     yield f"  {undecodable.samples[0].reason}"
 
 

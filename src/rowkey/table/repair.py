@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, fields, replace
-from itertools import chain
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from rowkey.catalog import (
     CATALOG_ATTRIBUTE,
     COUNTS_ATTRIBUTE,
+    CatalogDictionary,
     find_mismatch,
     open_catalog,
     restore_entry,
@@ -42,6 +42,7 @@ from rowkey.table.lifecycle import check_arguments
 from rowkey.table.moves.moved_table import find_moved_table, find_replacement, find_used_table
 from rowkey.table.scans.scan_items import align_to_events
 from rowkey.table.scans.scan_ranges import PAGE_CELLS
+from rowkey.table.scans.undecodable_rows import UndecodableRows
 from rowkey.table.table_location import (
     TableLocation,
     build_lost_error,
@@ -55,9 +56,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from rowkey.catalog import CatalogEntry
+    from rowkey.catalog import Catalog, CatalogEntry
     from rowkey.design import Design
     from rowkey.engines import CellInspection, Engine, RepairResult, SalvageResult, TableSpec
+    from rowkey.rows import Layout
 
     CellProgress = Callable[[int, int], None]
     """Called with how many cells are done, and of about how many."""
@@ -89,15 +91,17 @@ class Repairable(Protocol):
 
 @dataclass(slots=True)
 class VerifiedTable(Examination):
-    """The damage that was found in one table, and the cells of other programs.
+    """The damage that was found in one table, and what other programs have written.
 
     Args:
         undeclared: its cells in columns that its design does not declare, as they are stored: of
             copies under several salts or bucket counts each counts. None if the table is damaged
             or has no design.
+        undecodable_rows: its rows whose key or values the design cannot decode.
     """
 
     undeclared: UndeclaredCells | None = None
+    undecodable_rows: UndecodableRows = field(default_factory=UndecodableRows)
 
 
 @explain_shortage
@@ -124,12 +128,16 @@ def verify_tables(
         for given in tables or sorted({*engine.list_tables(), *errors_by_table}):
             name = _find_replacement(engine, given, url)
             if engine.has_table(name):
-                cells = _CellSummary()
-                examination = readable.examine(name, progress or _ignore_progress, cells.inspect)
-                examination.notes += cells.notes
+                with _open_present_catalog(engine, url) as catalog:
+                    cells = _CellSummary(catalog)
+                    examination = readable.examine(
+                        name, progress or _ignore_progress, cells.inspect
+                    )
                 _note_opening_problem(engine, url, examination)
                 values = {one.name: getattr(examination, one.name) for one in fields(examination)}
-                yield VerifiedTable(**values, undeclared=cells.undeclared)
+                yield VerifiedTable(
+                    **values, undeclared=cells.undeclared, undecodable_rows=cells.undecodable_rows
+                )
             elif name in errors_by_table:
                 yield VerifiedTable(name, problems=[errors_by_table[name]], is_readable=False)
             else:
@@ -193,37 +201,62 @@ def save_tables(
 
 
 class _CellSummary:
-    """Counts the undeclared cells of a table by the design in its attributes."""
+    """Counts what other programs have written to a table, by the design in its attributes.
 
-    undeclared: UndeclaredCells | None = None
-    """The cells; None if the table has no design."""
-    notes: Sequence[str] = ()
-    """Why they could not be counted."""
+    Args:
+        catalog: has the values of fields that keys hold as ids; None if it is not known.
+    """
+
+    def __init__(self, catalog: Catalog | None) -> None:
+        self._catalog = catalog
+        self.undeclared: UndeclaredCells | None = None
+        """The undeclared cells; None if the table has no design."""
+        self.undecodable_rows = UndecodableRows()
+        self._last_undecodable: bytes | None = None
 
     def inspect(
         self, spec: TableSpec, read_blocks: Callable[[CellSelection], Iterator[pa.RecordBatch]]
     ) -> None:
         """Read and count the cells; see `VerifiedTable`."""
         try:
-            layout = restore_entry(spec.name, spec.attributes, spec.splits).design.layout
+            design = restore_entry(spec.name, spec.attributes, spec.splits).design
         except RowkeyError:
             return  # a table of another program, or of a later version
+        can_decode = not design.key.has_coded_fields
+        if self._catalog is not None and not can_decode:
+            with suppress(OneMistakeError):  # of an entry that is gone or damaged, a problem tells
+                dictionary = CatalogDictionary(self._catalog, spec.name, design.fields)
+                design, can_decode = design.copy_with_dictionary(dictionary), True
+        layout = design.layout
         prefix = layout.qualifier_prefix
         if prefix is None or len(spec.families) > 1:
             blocks = read_blocks(NEWEST_CELLS)
         else:
             blocks = align_to_events(read_blocks(CellSelection(batch=PAGE_CELLS)), prefix)
         summary, last_row = UndeclaredCells(), None
-        rows = chain.from_iterable(map(layout.split_undeclared_rows, blocks))
-        try:
-            for row, prefixes, cells in rows:
+        for block in blocks:
+            decodable = self._select_decodable_rows(layout, block) if can_decode else block
+            # Events of a row that share it are told apart by a key that can be decoded.
+            counted = block if prefix is None else decodable
+            for row, prefixes, cells in layout.split_undeclared_rows(counted):
                 summary.add_row(row, cells, prefixes, is_rest=row == last_row)
                 if any(one.event_prefix is None for one in cells):
                     last_row = row
-        except RowError as problem:
-            self.notes = [f"cells that the design does not declare were not counted: {problem}"]
-        else:
-            self.undeclared = summary
+        self.undeclared = summary
+
+    def _select_decodable_rows(self, layout: Layout, block: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the cells of a block whose rows can be decoded; note the other rows."""
+        try:
+            layout.decode_batch(block)
+        except RowError:
+            return layout.select_decodable_rows(block, self._add_undecodable_row)
+        return block
+
+    def _add_undecodable_row(self, row_key: bytes, problem: RowError) -> None:
+        """Add a row that cannot be decoded, once for all its parts."""
+        if row_key != self._last_undecodable:
+            self.undecodable_rows.add(row_key, problem)
+        self._last_undecodable = row_key
 
 
 def _find_replacement(engine: Engine, name: str, url: str) -> str:
@@ -280,11 +313,10 @@ def _find_note_problems(location: TableLocation) -> Iterator[str]:
 
 def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:
     """Return the error of each table that has a catalog entry but is missing on the engine."""
-    scheme, _, where = engine.catalog_url.partition(":")
-    if scheme == "file" and not Path(where).is_dir():
-        return {}
-    errors_by_table = {}
-    with closing(open_catalog(engine.catalog_url, engine, url)) as catalog:
+    errors_by_table: dict[str, CorruptionError] = {}
+    with _open_present_catalog(engine, url) as catalog:
+        if catalog is None:
+            return {}
         for name in catalog.list_tables():
             if engine.has_table(name):
                 continue
@@ -300,6 +332,17 @@ def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:
                 ):
                     errors_by_table[name] = build_lost_error(url, engine.catalog_url, name, entry)
     return errors_by_table
+
+
+@contextmanager
+def _open_present_catalog(engine: Engine, url: str) -> Iterator[Catalog | None]:
+    """Open the catalog of an engine; None if it is a folder that is missing, as none is made."""
+    scheme, _, where = engine.catalog_url.partition(":")
+    if scheme == "file" and not Path(where).is_dir():
+        yield None
+        return
+    with closing(open_catalog(engine.catalog_url, engine, url)) as catalog:
+        yield catalog
 
 
 def _ignore_progress(done: int, total: int) -> None:

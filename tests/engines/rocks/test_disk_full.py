@@ -14,7 +14,7 @@ import rowkey
 from engines.rocks.killed_writers import KilledWriters
 from rowkey.engines.rocksdb_files.descriptor import write_descriptor
 from rowkey.errors import CorruptionError, Unavailable
-from rowkey.table import repair_tables
+from rowkey.table import repair_tables, verify_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,3 +123,20 @@ def test_a_repair_on_a_failing_disk_is_refused(
     list(repair_tables(url, ["t"]))
     with rowkey.open(design, url, create=False) as table:
         assert 1 == table.count()
+
+
+def test_verify_says_that_a_full_disk_cannot_be_written(tmp_path: Path) -> None:
+    """A table is sound only if what an opening writes has a place; the files stay as they are."""
+    url = f"rocks:{tmp_path}"
+    with rowkey.open(rowkey.Design("t", "[id]", fields={"id": "u32"}), url) as table:
+        table.put({"id": 1})
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    for code in (errno.ENOSPC, errno.EDQUOT):
+        full = OSError(code, os.strerror(code))
+        with patch("os.posix_fallocate", side_effect=full):
+            (found,) = verify_tables(url)
+        assert (False, True) == (found.is_sound, found.is_readable)
+        assert f"{os.strerror(code)}: the table cannot be written" in str(found.problems[0])
+    (found,) = verify_tables(url)
+    assert found.is_sound
+    assert files.items() >= {path: path.stat().st_mtime_ns for path in files}.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import click
@@ -166,7 +167,7 @@ def _print_advice(url: str, unrepaired: list[VerifiedTable]) -> None:
         print_notes(
             ["nothing was changed; --yes repairs the tables and cuts damaged logs at the damage"]
         )
-    for examination in unrepaired:
+    for examination in filter(attrgetter("is_damaged"), unrepaired):
         if examination.needs_saving and examination.is_readable:
             step = f"rowkey repair --on {url} --into NEW_URL saves what can be read"
             print_errors([f"rowkey: {examination.table} cannot be repaired in place; {step}"])

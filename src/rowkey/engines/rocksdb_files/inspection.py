@@ -13,6 +13,7 @@ import stat
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from rowkey.durable_files import NO_FILE_ERRORS, read_regular_file
@@ -61,6 +62,9 @@ _NUMBERED_FILE = re.compile(r"(?:MANIFEST-|OPTIONS-)?(\d{6,19})")
 IDENTITY_FILE = "IDENTITY"
 MAX_SMALL_FILE_BYTES = 4096
 """No file such as CURRENT or IDENTITY is larger."""
+OPENING_BYTES = 1 << 17
+"""Bytes that an opening writes besides the changes in the logs: 62 kB for a table of one family, in
+RocksDB's LOG, OPTIONS and MANIFEST."""
 _MAX_MANIFEST_BYTES = 1 << 30
 """RocksDB begins a new MANIFEST at this size. Source: Options::max_manifest_file_size."""
 _MAX_NUMBER_LEAD = 1_000
@@ -483,10 +487,10 @@ def check_safe_to_open(directory: Path) -> None:
 
 
 def check_writable(directory: Path) -> None:
-    """Raise Unavailable if this user may not write the files that every opening writes.
+    """Raise Unavailable if this user cannot write the files that every opening writes.
 
     Raises:
-        Unavailable: a file or the directory may only be read.
+        Unavailable: a file or the directory may only be read; or the disk is full.
     """
     names = ("", HIGH_WATER_FILE, SETTINGS_FILE, "LOCK", IDENTITY_FILE)
     for path in [directory / name for name in names]:
@@ -497,6 +501,17 @@ def check_writable(directory: Path) -> None:
             what = "this user may not read and write the file, so the table cannot be written"
             remedy = "Correct the owner or the mode of the file, or use a disk that can be written."
             raise Unavailable(str(path), what, remedy=remedy)
+    needed_bytes = OPENING_BYTES + sum(path.stat().st_size for path in list_logs(directory))
+    try:
+        with TemporaryFile(dir=directory) as probe:  # it has no name, so nothing can be left of it
+            os.posix_fallocate(probe.fileno(), 0, needed_bytes)
+    except OSError as problem:
+        what = (
+            f"an opening writes about {needed_bytes:,} bytes, and {problem.strerror}: the table "
+            "cannot be written"
+        )
+        remedy = "Free space on the disk; every acknowledged change is kept."
+        raise Unavailable(str(directory), what, remedy=remedy) from problem
 
 
 def _is_own_file(path: Path, max_number: int) -> bool:
