@@ -56,7 +56,7 @@ with what had been acknowledged. A call is
 
 * *unaffected*: its answer is right;
 * *repaired*: after a repair, or a crash, the acknowledged rows are there, and lost ones are told;
-* *refused* by an error that names the object;
+* *refused* by an error that names the object, its table or the place of both;
 * *read as stored*: its answer is wrong and exactly what the damaged bytes say, in a format without
   a checksum that rowkey did not define; the objects concerned are named below;
 * *silent wrong*: another answer, without an error; or `verify` says sound what is refused;

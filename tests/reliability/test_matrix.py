@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import rowkey
 from ramdisk import RAM_FOLDER
 from reliability.matrix import Outcome, list_cells, try_cells
 from reliability.scenarios import OBJECTS
 from reliability.scenarios.contract import REFUSED, UNAFFECTED
 from reliability.scenarios.embedded_table import (
+    DESIGN,
+    EmbeddedTable,
     compute_rows,
     compute_states,
     describe_difference,
     make_row,
 )
+from rowkey.engines import SalvageResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +58,7 @@ def test_some_faults_of_each_object(folder: Path) -> None:
 
 
 def test_older_and_deleted_rows_are_found() -> None:
-    """A row that was deleted, and a value that was replaced, are not the acknowledged ones."""
+    """A deleted row, a replaced value and a row that comes twice are not the acknowledged ones."""
     rows = compute_rows()
     deleted, (replaced, *_) = make_row(12), compute_states()[0]
     assert "" == describe_difference(filter(None, (row for (row,) in rows.values())), rows)
@@ -62,3 +66,18 @@ def test_older_and_deleted_rows_are_found() -> None:
         assert wrong is not None
         allowed = {wrong["id"]: rows.get(wrong["id"], [None])}
         assert f"row {wrong['id']} is" in describe_difference([wrong], allowed)
+        assert "came twice" in describe_difference([wrong, wrong], {wrong["id"]: [wrong]})
+
+
+def test_a_saved_table_that_silently_lacks_a_row_is_wrong(folder: Path) -> None:
+    """A row that a repair has not saved is found, unless the repair says that it is lost."""
+    rows = compute_rows()
+    with rowkey.open(DESIGN, f"rocks:{folder}") as table:
+        for number, (row,) in rows.items():
+            if row is not None and number != 7:
+                table.put(row)
+    key = DESIGN.key.encode({"id": 7})
+    for lost_rows, problem in (([], "row 7 is None"), ([(key, key)], ""), ([(None, None)], "")):
+        saved = SalvageResult("t", 0, 0, lost_rows, [])
+        found = EmbeddedTable().check_saved_rows(folder, saved)
+        assert (problem, bool(problem)) == (found[: len(problem)], bool(found))

@@ -19,6 +19,7 @@ from rowkey.engines.rocksdb_files.descriptor import (
     read_descriptor,
     write_descriptor,
 )
+from rowkey.engines.rocksdb_salvage.examination import is_lost
 from rowkey.errors import CorruptionError, RowkeyError
 from rowkey.table import drop_table, repair_catalog, repair_tables, save_tables, verify_tables
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reliability.scenarios.contract import FailingCalls
-    from rowkey.engines import Examination
+    from rowkey.engines import Examination, SalvageResult
 
 Row = dict[str, Any]
 Allowed = dict[int, list[Row | None]]
@@ -155,7 +156,10 @@ def compute_rows() -> Allowed:
 
 def describe_difference(rows: Iterable[Row], allowed: Allowed) -> str:
     """Return how rows differ from those that are allowed; an empty text if they do not."""
-    found = {row["id"]: row for row in rows}
+    listed = list(rows)
+    found = {row["id"]: row for row in listed}
+    if len(found) < len(listed):
+        return f"{len(listed) - len(found)} rows came twice"
     for number in found.keys() | allowed.keys():
         states = allowed.get(number, [None])
         if found.get(number) not in states:
@@ -342,8 +346,8 @@ class EmbeddedTable(Scenario):
         if call == "repair --into":
             into = place.with_name(f"{place.name}-saved")
             shutil.rmtree(into, ignore_errors=True)
-            list(save_tables(url, f"rocks:{into}", ["t"]))
-            return self._check_saved_rows(into)
+            (saved,) = save_tables(url, f"rocks:{into}", ["t"])
+            return self.check_saved_rows(into, saved)
         if examination.needs_saving:
             raise examination.problems[0]
         (repaired,) = repair_tables(url, ["t"])
@@ -364,9 +368,14 @@ class EmbeddedTable(Scenario):
         """Return the states that rows may have where the repair says that changes were lost."""
         return compute_states()
 
-    def _check_saved_rows(self, into: Path) -> str:
-        """Return what is wrong with saved rows, of which some may be left out."""
-        allowed = {number: [None, *states] for number, states in self.get_rows().items()}
+    def check_saved_rows(self, into: Path, saved: SalvageResult) -> str:
+        """Return what is wrong with saved rows: one that is missing must be reported as lost."""
+        allowed = {
+            number: [None, *states]
+            if is_lost(DESIGN.key.encode({"id": number}), saved.lost_rows)
+            else states
+            for number, states in self.get_rows().items()
+        }
         with rowkey.open(DESIGN, f"rocks:{into}", create=False) as table:
             return describe_difference(table.scan(), allowed)
 
