@@ -113,6 +113,28 @@ def test_pages_tell_of_undeclared_cells(tmp_path: Path) -> None:
         assert "in a column that the design does not declare" in page.text
 
 
+def test_pages_leave_out_rows_that_cannot_be_decoded(tmp_path: Path) -> None:
+    """A page of rows leaves out, counts and names such rows; an export is refused by their key."""
+    url = f"memory:{tmp_path}"
+    client = open_client(build_portal(tmp_path, url))
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for row in ROWS:
+            table.put(row)
+        for row_key in (b"\x05no end", b"\x07<b>"):
+            table.store.mutate([RowCells(row_key, [Cell("d", b"note", LATEST, b"1")])])
+        document = client.get("/tables/logs/rows", headers=JSON).json()
+        assert len(ROWS) == len(document["rows"])
+        assert (2, [b"\x05no end".hex(), b"\x07<b>".hex()]) == (
+            document["undecodable"]["rows"],
+            [one["row_key"] for one in document["undecodable"]["sample"]],
+        )
+        for language, text in (("en", "cannot be decoded: 2. Row keys: "), ("zh", "有 2 行")):
+            page = check_page(client.get("/tables/logs/rows", params={"lang": language}).text)
+            assert [True, True] == [one in page.text for one in (text, r"\x05no end, \x07<b>")]
+        answer = client.get("/tables/logs/rows.csv")
+        assert (422, True) == (answer.status_code, "row key 073c623e" in answer.text)
+
+
 @pytest.mark.parametrize("key", ["[host]", "[salt(4)][host]"])
 def test_pages_of_shared_rows_tell_of_undeclared_cells(key: str) -> None:
     """A page of events that share rows counts the cells of other programs, also those of none."""

@@ -18,8 +18,10 @@ from rowkey.render import (
     build_displayed_row,
     build_row_document,
     build_undeclared_document,
+    build_undecodable_document,
 )
 from rowkey.rows import UndeclaredCells, format_column
+from rowkey.table import UndecodableRows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,6 +136,7 @@ class RowPage:
         is_stopped: whether the time was over before all rows were looked at.
         undeclared: the undeclared cells that were met, of the companion if one serves the read;
             none are counted where several events share a row and the table has several families.
+        undecodable: the rows that were met and left out because they cannot be decoded.
     """
 
     fields: Sequence[str]
@@ -144,12 +147,13 @@ class RowPage:
     is_cut: bool
     is_stopped: bool = False
     undeclared: UndeclaredCells = field(default_factory=UndeclaredCells)
+    undecodable: UndecodableRows = field(default_factory=UndecodableRows)
 
     def build_document(self, table: str) -> dict[str, Any]:
         """Return the page for programs: `rows` as `rowkey scan -f json` prints them, and `next`.
 
         If it is `stopped`, some rows were not looked at: those that `next` leads to, or any if that
-        is null. `undeclared` is as in the document of `rowkey count`.
+        is null. `undeclared` and `undecodable` are as in the document of `rowkey count`.
 
         Args:
             table: the name of the table.
@@ -160,6 +164,7 @@ class RowPage:
             "next": self.token or None,
             "stopped": self.is_stopped,
             "undeclared": build_undeclared_document(self.undeclared),
+            "undecodable": build_undecodable_document(self.undecodable),
         }
 
 
@@ -175,6 +180,7 @@ def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) 
         ReadError: with every mistake in the conditions and the order, or too much is to be read.
     """
     scan = query.build_scan(table, query.limit, PAGE_LIMITS, is_abandoned)
+    scan.skips_undecodable = True
     fields, names = scan.design.fields, table.writer.identity_fields
     found = [{name: row.get(name) for name in fields} for row in scan]
     rows = [build_row_document(row) for row in found]
@@ -191,6 +197,7 @@ def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) 
         is_cut=is_full and not token and not is_stopped,
         is_stopped=is_stopped,
         undeclared=scan.undeclared_cells,
+        undecodable=scan.undecodable_rows,
     )
 
 

@@ -146,6 +146,7 @@ if TYPE_CHECKING:
     )
     from rowkey.render.undeclared_cells import (
         build_undeclared_document,
+        build_undecodable_document,
         format_scan_notes,
         format_undeclared_cells,
         format_undecodable_rows,
@@ -213,8 +214,8 @@ else:
                 "build_design_repair_document format_companion_repairs"
             ),
             "undeclared_cells": (
-                "build_undeclared_document format_scan_notes format_undecodable_rows "
-                "format_undeclared_cells"
+                "build_undeclared_document build_undecodable_document format_scan_notes "
+                "format_undecodable_rows format_undeclared_cells"
             ),
             "table_status": (
                 "BUCKETS_FIELDS BUCKET_CHANGE_FIELDS HISTORY_FIELDS build_buckets_document "
@@ -299,6 +300,7 @@ __all__ = [
     "build_splits_document",
     "build_summary_document",
     "build_undeclared_document",
+    "build_undecodable_document",
     "build_vectors_document",
     "build_verdict_document",
     "build_verify_document",

@@ -28,6 +28,7 @@ from rowkey.portal.table_rows import (
     read_page,
     write_csv,
 )
+from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -70,6 +71,7 @@ def show_rows(request: PortalRequest) -> Response:
             build_path("tables", name, "row", query=urlencode({"row": one}))
             for one in page.identities
         ],
+        undecodable_keys=[to_string_binary(one.row_key) for one in page.undecodable.samples],
         max_exported_rows=MAX_EXPORTED_ROWS,
         max_seconds=f"{PAGE_LIMITS.time_s:g}",
     )
