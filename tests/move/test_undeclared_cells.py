@@ -575,6 +575,29 @@ def test_what_only_a_copy_has_is_counted_wherever_it_stopped(
     assert len(lone) * cells_of_row == sum(one.cell_count for one in found)
 
 
+def test_cells_that_come_while_a_consent_is_typed_are_asked_for_too() -> None:
+    """What another program writes to the old table while somebody types is counted again."""
+    with open_move() as (table, move):
+        old, asked = table.get_state(), []
+        assert move.run(NEW).has_passed
+        move.cut_over()
+        write_foreign_to(old, {"id": 8, "host": "h"}, put("d", b"x", 1))
+
+        def ask(consent: str, cells: Any) -> str:
+            if not asked:
+                write_foreign_to(old, {"id": 9, "host": "h"}, put("d", b"x", 1))
+                write_foreign_to(old, {"id": 9, "host": "h"}, put("d", b"y", 1))
+            asked.append((consent, [one.cell_count for one in cells]))
+            return consent
+
+        assert "t" == move.finish(ask=ask)
+        assert [
+            ("drop 1 cell of column d:x", [1]),
+            ("drop 2 cells of column d:x", [2]),
+            ("drop 1 cell of column d:y", [1]),
+        ] == asked
+
+
 @pytest.mark.parametrize("old_key", ["[salt(4)][id][host]", "[bucket(id, 4)][id][host]"])
 def test_rows_outside_of_all_keys_of_the_old_design_are_dropped_by_consent(old_key: str) -> None:
     """A row of another program after all buckets, or salts, is named, and holds up a finish."""

@@ -449,9 +449,8 @@ class Move:
             result = self._verify(lock, progress, sample_share, listed)
             if not (repair and result.differences):
                 return result
-            alone = count_lone_cells(self._states, result, in_source=move.is_target_primary)
-            lost = list_staying_cells({StayReason.ALONE: alone})
-            self._require_consents(lost, "repaired", consents, ask)
+            find_lost = partial(self._find_lone_cells, result, in_source=move.is_target_primary)
+            self._require_consents(find_lost, "repaired", consents, ask)
             outcomes = self._repair(lock, result, progress)
             result = self._verify(lock, progress, sample_share)
             return replace(result, repair_counts=outcomes)
@@ -626,7 +625,7 @@ class Move:
                 one by now. None for whichever is not read.
             consents: which cells may be lost, as `drop 80 cells of column d:x`; the numbers must be
                 those that are counted now.
-            ask: called for each consent that is missing.
+            ask: called for each consent that is missing; then the cells are counted again.
             progress: called with the step and how far it is.
 
         Returns:
@@ -637,7 +636,7 @@ class Move:
             Conflict: a switch is under way, or another process works on the move.
             Unavailable: the table that is read is missing; or the tables cannot be compared.
 
-        Cost: that of `verify`.
+        Cost: that of `verify`, and as much again after each round of questions.
         """
         if dropped := self._find_dropped_table():
             self._require_to_drop(drop, dropped)
@@ -652,14 +651,16 @@ class Move:
                     self.record.add_to_history("consented", comparison=False)
                 else:
                     try:
-                        lost = self._find_lost_cells(lock, move, progress or _ignore_progress)
+                        find_lost = partial(
+                            self._find_lost_cells, lock, move, progress or _ignore_progress
+                        )
+                        self._require_consents(find_lost, "dropped", consents, ask)
                     except Unavailable as problem:
                         remedy = (
                             f"Try again later; or lose what only it has: --consent {consent!r}."
                         )
                         what = f"it cannot be compared before it is dropped: {problem}"
                         raise Unavailable(f"table {unread}", what, remedy=remedy) from problem
-                    self._require_consents(lost, "dropped", consents, ask)
 
             def end(entry: CatalogEntry) -> CatalogEntry:
                 move = entry.move
@@ -699,6 +700,13 @@ class Move:
         result = self._verify(lock, progress, listed=MAX_EXAMINED_ROWS, is_limited=False)
         return find_lost_cells(self._states, result, drops_source=move.is_target_primary)
 
+    def _find_lone_cells(
+        self, result: VerificationResult, *, in_source: bool
+    ) -> list[StayingCells]:
+        """Return the cells in rows that differ which only one of the tables has."""
+        alone = count_lone_cells(self._states, result, in_source=in_source)
+        return list_staying_cells({StayReason.ALONE: alone})
+
     def _was_read(self, move: TableMove) -> bool:
         """Return whether clients have read the table that is not read now."""
         was_switched = self.record.read_note(CAUGHT_UP_NOTE).get("was_switched", False)
@@ -710,15 +718,18 @@ class Move:
 
     def _require_consents(
         self,
-        lost: Sequence[StayingCells],
+        find_lost: Callable[[], Sequence[StayingCells]],
         what_for: str,
         consents: Collection[str],
         ask: AskConsent | None,
     ) -> None:
         """Require consent to lose cells that only the table has which is not read.
 
+        They are counted again after each round of questions: other programs may have written while
+        somebody typed.
+
         Args:
-            lost: the cells.
+            find_lost: returns the cells.
             what_for: what is to become of the table, as a participle.
             consents: the consents that are given.
             ask: asks for those that are missing.
@@ -726,19 +737,22 @@ class Move:
         Raises:
             InvalidArgument: a consent is missing.
         """
-        missing = {
-            consent: cells
-            for consent, cells in list_consents(lost).items()
-            if consent not in consents and (ask is None or ask(consent, cells) != consent)
-        }
-        if missing:
-            unread = self._name_unread_table(self._require_move())
-            what = f"{unread} is not {what_for}: only it has " + "; ".join(
-                map(str, chain.from_iterable(missing.values()))
-            )
-            expected = ", ".join(map(repr, missing))
-            remedy = "Copy these cells yourself, or give each sentence as a consent (--consent)."
-            raise InvalidArgument("consents", what, expected, remedy)
+        given, is_counted = {*consents}, False
+        while not is_counted:
+            lost = find_lost()
+            missing = {one: cells for one, cells in list_consents(lost).items() if one not in given}
+            typed = {one for one, cells in missing.items() if ask and ask(one, cells) == one}
+            if left := [one for one in missing if one not in typed]:
+                unread = self._name_unread_table(self._require_move())
+                what = f"{unread} is not {what_for}: only it has " + "; ".join(
+                    map(str, chain.from_iterable(missing[one] for one in left))
+                )
+                expected = ", ".join(map(repr, left))
+                remedy = (
+                    "Copy these cells yourself, or give each sentence as a consent (--consent)."
+                )
+                raise InvalidArgument("consents", what, expected, remedy)
+            given, is_counted = given | typed, not typed
         if lost:
             self.record.add_to_history("consented", cells=sum(one.cell_count for one in lost))
 
