@@ -578,7 +578,8 @@ def test_what_only_a_copy_has_is_counted_wherever_it_stopped(
 def test_cells_that_come_while_a_consent_is_typed_are_asked_for_too() -> None:
     """What another program writes to the old table while somebody types is counted again."""
     with open_move() as (table, move):
-        old, asked = table.get_state(), []
+        old = table.get_state()
+        asked: list[tuple[str, list[int]]] = []
         assert move.run(NEW).has_passed
         move.cut_over()
         write_foreign_to(old, {"id": 8, "host": "h"}, put("d", b"x", 1))
