@@ -13,6 +13,7 @@ import pytest
 from portal.test_simulate import wait_until
 from rowkey.observe import LiveLoad, LoadBalance, TableWatch
 from rowkey.portal import live_alerts
+from rowkey.portal.alert_writer import AlertWriter
 from rowkey.portal.live_alerts import (
     AlertLog,
     AlertRule,
@@ -224,3 +225,15 @@ def test_a_remembered_alert_is_the_one_that_was_stored(log: AlertLog) -> None:
     """What is read back is equal to what was stored."""
     assert [add_alert(log)] == log.list_waiting(5) == log.list_last()
     assert [] == log.list_waiting(6)
+
+
+def test_a_table_that_is_listed_again_goes_on_from_its_last_alert(log: AlertLog) -> None:
+    """A table that was missing from a list, or created again, gets no alert twice."""
+    writer = AlertWriter(log, AlertSender(None, log), "http://portal")
+    writer.start()
+    for is_down in (True, False, True):
+        _, rule = writer.build_rules("logs")
+        assert rule.is_on is not is_down
+        at_once = AlertRule(0, is_on=rule.is_on)
+        writer.write_outage_alert("logs", at_once, is_down=is_down)
+    assert ["down", "up", "down"] == [one.event for one in log.list_newest(9)][::-1]

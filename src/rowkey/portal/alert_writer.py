@@ -108,6 +108,7 @@ class AlertWriter:
             self.note_problem(problem)
             return
         rule.accept()
+        self._last_events[name, event in ("down", "up")] = event
         self._sender.send(alert)
 
     def note_problem(self, problem: Exception) -> None:
