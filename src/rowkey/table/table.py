@@ -118,7 +118,10 @@ class Table:
         self._write_row(RowWriter.build_put, row, sync=sync)
 
     def replace(self, row: Any, *, sync: bool | None = None) -> None:
-        """Write the given fields of a row and delete all others, in one change."""
+        """Write the given fields of a row and delete all others, in one change.
+
+        Undeclared cells stay; with a random salt in the key, those of the row's other copies go.
+        """
         self._write_row(RowWriter.build_replace, row, sync=sync)
 
     def move(self, row: Any, /, **changes: Any) -> bool:
