@@ -145,6 +145,18 @@ def test_a_damaged_index_is_told(file: Path) -> None:
             read_separators(file)
 
 
+def test_an_index_that_says_it_is_huge_is_told(tmp_path: Path) -> None:
+    """A damaged size of an index beyond the end of the file fills no memory."""
+    name, handle = b"rocksdb.index", b"\0" + b"\x80" * 8 + b"\x10"  # 2^60 bytes from offset 0
+    entry = bytes([0, len(name), len(handle)]) + name + handle
+    block = entry + (0).to_bytes(4, "little") + (1).to_bytes(4, "little")
+    footer = bytes(13) + len(block).to_bytes(4, "little") + bytes(24)
+    footer += (6).to_bytes(4, "little") + 0x88E2_41B7_85F4_CFF7.to_bytes(8, "little")
+    (tmp_path / "huge.sst").write_bytes(block + bytes(5) + footer)
+    with pytest.raises(InvalidIndex, match="lacks"):
+        read_separators(tmp_path / "huge.sst")
+
+
 def test_two_flipped_bits_take_two_blocks(file: Path, tmp_path: Path) -> None:
     """After two flipped bits more than 99 % of the rows are saved."""
     flip_bits(file, [100, file.stat().st_size * 8 // 10])

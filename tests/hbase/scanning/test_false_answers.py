@@ -191,6 +191,19 @@ def test_endless_zero_counts_take_little_memory() -> None:
         tracemalloc.stop()
 
 
+def test_endless_new_pieces_of_a_row_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row whose pieces never end, each with a new cell, is refused before it fills the memory."""
+    monkeypatch.setattr("rowkey.hbase.scanning.row_assembler.MAX_ROW_CELL_BYTES", 4_096)
+
+    def make_answer(number: int) -> tuple[bytes, bytes]:
+        cell = CELL._replace(qualifier=b"%09d" % number)
+        return build_answer([(b"k", [cell])], partials=[True])
+
+    scanner = open_scanner(FalseServer(make_answer), ScanSpec(b"b"))
+    with scanner, pytest.raises(MalformedAnswer, match=r"the pieces of a row have 4,\d+ bytes"):
+        read_rows(scanner)
+
+
 def rows_of(*keys: bytes) -> list[tuple[bytes, list[Cell]]]:
     """Return rows of one cell."""
     return [(key, [CELL]) for key in keys]

@@ -10,6 +10,7 @@ Source: table/format.cc and table/block_based/block.cc of RocksDB 10.4.
 from __future__ import annotations
 
 import bz2
+import os
 import struct
 import zlib
 from typing import TYPE_CHECKING
@@ -134,13 +135,10 @@ def _find_block(file: BinaryIO, size: int, name: bytes) -> tuple[int, int]:
 
 def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
     """Read `length` bytes of a file at an offset."""
-    if offset < 0 or length < 0:
+    if min(offset, length) < 0 or offset + length > os.fstat(file.fileno()).st_size:
         raise InvalidIndex(f"the file lacks {length} bytes at offset {offset}")
     file.seek(offset)
-    content = file.read(length)
-    if len(content) != length:
-        raise InvalidIndex(f"the file lacks {length} bytes at offset {offset}")
-    return content
+    return file.read(length)
 
 
 def _read_block(file: BinaryIO, offset: int, length: int) -> bytes:
