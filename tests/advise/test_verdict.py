@@ -174,7 +174,7 @@ def test_a_popular_value_is_no_reason_for_scans() -> None:
     [found] = [one for one in verdict.assessments if one.subject == "read level"]
     assert "the busiest of 8 servers takes" in found.message
     assert "asked for as often" not in found.message
-    assert "A second table with key" in found.remedy
+    assert "rowkey advise searches for it" in found.remedy
 
 
 def test_reads_of_the_newest_rows_decide() -> None:
@@ -190,7 +190,7 @@ def test_reads_of_the_newest_rows_decide() -> None:
     verdict = JudgedDesign(design).verdict
     [found] = [one for one in verdict.assessments if one.subject == "read new"]
     assert "it asks for the newest rows, and region 7 holds them" in found.message
-    assert "before ts in the key" in found.remedy
+    assert "Cache the newest rows" in found.remedy
 
 
 def test_writes_and_reads_are_added_by_server() -> None:

@@ -256,7 +256,7 @@ def _escape_number(number: int) -> str:
 
 
 def test_a_value_that_is_not_listed_keeps_one_bucket_of_a_bounded_spread(tmp_path: Path) -> None:
-    """A heavy value outside the list of a bounded spread is found, with the remedy to list it."""
+    """A heavy value outside the list of a bounded spread is found."""
     stars = {"uid1": 0.3, "uid2": 0.25}
     chance = Random(1)
     others = [f"u{n}" for n in range(400)]
@@ -280,8 +280,6 @@ def test_a_value_that_is_not_listed_keeps_one_bucket_of_a_bounded_spread(tmp_pat
         ]
         named = [(one.code, one.evidence["value"]) for one in causes]
         assert ([("hot_entity", f"star {expected}")] * 2 if expected else []) == named
-        for one in causes:
-            assert {"uid1", "uid2"} == set(one.evidence["proposal"]["heavy"]["star"])
 
 
 @pytest.mark.parametrize(

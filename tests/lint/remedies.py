@@ -81,19 +81,6 @@ def _replace_key(words: Words, finding: Finding, match: re.Match[str]) -> Iterat
     yield changed
 
 
-def _prepend_part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Put `[bucket(…)]` in front of the key."""
-    yield _replace_options(_set_named_splits(words, finding.remedy), key=match[1] + words["key"])
-
-
-def _build_second_table(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Build a table with another key for one read."""
-    reads = [read for read in words["reads"] if read["name"] == finding.value]
-    yield _replace_options(
-        _set_named_splits(words, finding.remedy), key=_parse_toml(match[1]), reads=reads
-    )
-
-
 def _replace_part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
     """Replace the part of the finding by another part, or by each of two."""
     assert finding.value in words["key"]
@@ -219,15 +206,6 @@ def _remove_option(words: Words, finding: Finding, _match: re.Match[str]) -> Ite
     yield changed
 
 
-def _move_to_key_front(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Append a field to the key, and put a bucket in front."""
-    changed = _replace_options(
-        _set_named_splits(words, finding.remedy), key=f"{match[2]}{words['key']}[{match[1]}]"
-    )
-    changed["fields"][match[1]].pop("at", None)
-    yield changed
-
-
 def _sort_sample(words: Words, _finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
     """Sort the sample by its times."""
     yield _set_option(words, ["writes"], "sort", True)
@@ -272,12 +250,6 @@ def _replace_condition(words: Words, finding: Finding, match: re.Match[str]) -> 
     yield changed
 
 
-def _set_bucket_fields(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Set the fields of the bucket."""
-    key = re.sub(r"\[bucket\((?:[a-z]\w*, )+", f"[bucket({match[1]}, ", words["key"], count=1)
-    yield _replace_options(words, key=key)
-
-
 def _set_placement(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
     """Set the placement of a field."""
     yield _set_option(words, ["fields", match[1]], "at", _parse_toml(match[2]))
@@ -292,10 +264,7 @@ def _append_to_key(words: Words, _finding: Finding, match: re.Match[str]) -> Ite
 
 
 CHANGES: list[tuple[str, Change]] = [
-    (r'^A second table with key = ("(?:[^"\\]|\\.)*")', _build_second_table),
     (r'\bkey = ("(?:[^"\\]|\\.)*")', _replace_key),
-    (r"put (\w+) into the key and (\[.+?\]) in front", _move_to_key_front),
-    (r"(\[\w+\([^\]]*\)\]) in front(?! of)", _prepend_part),
     (r"^Write (\[.+?\]) for the greatest first, or (\[.+?\])[.,]", _replace_part),
     (r"^Write (\[.+?\]) instead of (\[.+?\])[.,]", _replace_named_part),
     (r"^Write (\[.+?\])(?: instead)?[.,]", _replace_part),
@@ -316,7 +285,6 @@ CHANGES: list[tuple[str, Change]] = [
     (r"^Set it to ([\d,]+)", _set_value),
     (r'such as ("\w+")', _set_value),
     (r"^Write (\w+ starts with '.+?')", _replace_condition),
-    (r"^Compute the bucket from (.+?) alone", _set_bucket_fields),
     (r'^(?:Store|Declare) (\w+) with at = ("\w+")', _set_placement),
     (r"^Put (\[\w+\((\w+), \w+\)\]) or \w+ itself into the key", _append_to_key),
 ]  # fmt: skip

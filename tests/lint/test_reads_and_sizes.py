@@ -68,14 +68,6 @@ def test_a_full_scan_matters_where_certain_rows_are_asked(words: str, expected: 
     assert expected == list_severities("RK601", READ + words)
 
 
-def test_no_key_is_advised_that_begins_with_the_time() -> None:
-    """No proposed key begins with the time, which would be a moving front."""
-    [told] = find_problems("RK601", READ + "where = 'ts < ?'", "[host][ts]", "['m']")
-    assert told.evidence["proposal"] is None
-    [told] = find_problems("RK601", READ + "where = 'ts < ?'")
-    assert TIME_FIRST == told.evidence["proposal"]
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -89,7 +89,7 @@ def test_every_message_is_translated(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_cause_has_its_sentences(language: str) -> None:
     """Each cause of hot spots has a title, sentences and fixes in each language."""
-    names = ("title", "message", "general", "remedy", "bare")
+    names = ("title", "message", "general", "remedy")
     expected = {f"causes.{cause}.{name}" for cause in CAUSES for name in names}
     assert set() == expected - select_pages(language).keys()
 
@@ -167,7 +167,7 @@ def test_causes_are_told_in_chinese(logs: list[JudgedDesign]) -> None:
 def test_a_cause_without_figures_is_told_in_chinese(code: str) -> None:
     """A cause without figures has a Chinese sentence without figures."""
     cause: dict[str, Any] = {
-        "code": code, "bound": 2.0, "evidence": {}, "notation": "", "proposal": {},
+        "code": code, "bound": 2.0, "evidence": {},
         "message": "M.", "remedy": "R.",
     }  # fmt: skip
     assert [] == [word for word in translate_cause(cause, Translator("zh")) if word.isascii()]
@@ -176,7 +176,7 @@ def test_a_cause_without_figures_is_told_in_chinese(code: str) -> None:
 def test_a_cause_of_another_package_is_told_as_it_stands() -> None:
     """A cause without translation has its own sentences, or its name in redacted reports."""
     cause: dict[str, Any] = {
-        "code": "own", "bound": 2.0, "evidence": {}, "notation": "", "proposal": {},
+        "code": "own", "bound": 2.0, "evidence": {},
         "message": "So.", "remedy": "Do.",
     }  # fmt: skip
     assert ("own", "So.", "Do.") == translate_cause(cause, Translator("zh"))

@@ -27,7 +27,7 @@ COUNTS = [RegionRequestCounts(b"", b"\1", 1_234, 5), RegionRequestCounts(b"\1", 
 def test_every_field_of_the_documents_has_a_meaning() -> None:
     """The table of meanings has exactly the paths that occur in documents."""
     assert set(REGIONS_FIELDS) == set(list_paths(build_regions_document(DESIGN, COUNTS)))
-    found = explain_read(DESIGN.key, bind_read("ts > 5", "", (), DESIGN.fields), servers=8)
+    found = explain_read(DESIGN.key, bind_read("ts > 5", "", (), DESIGN.fields))
     paths = set(list_paths(build_explanations_document({"tail": found, "": found})))
     assert set() == paths - set(EXPLANATIONS_FIELDS)
     assert {"format", "reads[].name", "reads[].ranges[].start"} < paths
@@ -35,7 +35,7 @@ def test_every_field_of_the_documents_has_a_meaning() -> None:
 
 def test_reads_are_listed_by_name() -> None:
     """A read that is not declared has no name."""
-    found = explain_read(DESIGN.key, bind_read("", "", (), DESIGN.fields), limit=7, servers=8)
+    found = explain_read(DESIGN.key, bind_read("", "", (), DESIGN.fields), limit=7)
     document = build_explanations_document({"tail": found, "": found})
     assert [("tail", 7), (None, 7)] == [(one["name"], one["limit"]) for one in document["reads"]]
 

@@ -94,14 +94,14 @@ def explain_declared_read(name: str, read_name: str) -> Explanation:
     """Explain a declared read with example values."""
     design = read_design(name)
     [one] = [one for one in design.reads if one.name == read_name]
-    return explain_read(design.key, bind_example(one), limit=one.limit, servers=8)
+    return explain_read(design.key, bind_example(one), limit=one.limit)
 
 
 def explain_conditions(
     design: Design, where: str, values: Sequence[Any], order: str = ""
 ) -> Explanation:
     """Explain a read of given conditions on a design."""
-    return explain_read(design.key, bind_read(where, order, values, design.fields), servers=8)
+    return explain_read(design.key, bind_read(where, order, values, design.fields))
 
 
 @cache

@@ -135,7 +135,7 @@ def check_explained_rows(
     if world.design.layout.has_shared_rows or world.design.key.is_salted or not plan.fan_out:
         return
     known = {name: compute_facts(world.rows, name) for name in plan.residual_fields}
-    told = explain_read(world.design.key, bound, facts=known, servers=8).rows_read
+    told = explain_read(world.design.key, bound, facts=known).rows_read
     if not plan.residual_fields:
         event("told: one for one")
         assert 1 == told

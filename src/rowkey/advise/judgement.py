@@ -55,7 +55,7 @@ class JudgedDesign:
         select: codes or names of the rules to run; all if empty.
         ignore: codes or names of the rules to leave out.
         names_keys: whether findings that need another key name the one that the search recommends,
-            which takes as long as `rowkey advise`; else they name one that is not replayed.
+            which takes as long as `rowkey advise`; else they say that it is to be searched.
         progress: called with the phase of the work, such as `reading`, how many events are done,
             and of how many; 0 if that is unknown.
     """
@@ -192,7 +192,7 @@ class JudgedDesign:
         from rowkey.simulate import open_generated_source, open_source
 
         if len(self.design.reads) > MAX_SEARCHED_READS:
-            return KeyRemedy(None)
+            return None
         try:
             source = (
                 open_generated_source(self.design, self._seed)
@@ -254,11 +254,10 @@ class JudgedDesign:
         bound_read = bind_read(read.conditions, read.order, values, read.fields)
         explanation = (explain or partial(explain_read, self.design.key))(
             bound_read,
-            servers=self.design.cluster.servers,
             limit=read.limit,
             facts=facts,
         )
-        if explanation.proposal is None or not self._names_keys or self.key_remedy is None:
+        if not explanation.needs_key or not self._names_keys or self.key_remedy is None:
             return explanation
         return self.key_remedy.complete_explanation(explanation, bound_read)
 

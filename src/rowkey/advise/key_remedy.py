@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from rowkey.explanations import explain_read
-from rowkey.messages import Message
-from rowkey.proposals import KeyProposal, ReadKeyProposal
+from rowkey.explanations import ReadKeyProposal, explain_read
+from rowkey.messages import Message, format_mean
+from rowkey.proposals import ANOTHER_KEY, KeyProposal
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from rowkey.advise.advice import Advice
     from rowkey.advise.judgement import JudgedDesign
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 
     Remediable = TypeVar("Remediable", Finding, CauseFinding, ReadCauseFinding)
 
-SEARCH_REMEDY = Message(
-    "remedy.search",
-    "Another key is needed: rowkey advise searches for it by your events and reads.",
-)
 NO_KEY_REMEDY = Message(
     "remedy.no_key",
     "No other key was better in a replay of the events and the reads; rowkey advise says which "
@@ -41,14 +38,13 @@ class KeyRemedy:
     No key is named for what the recommended tables do not mend.
 
     Args:
-        advice: the result of the search; None if nothing was searched.
+        advice: the result of the search.
     """
 
-    def __init__(self, advice: Advice | None) -> None:
-        self._advice = advice
-        self._tables = () if advice is None else advice.recommended
+    def __init__(self, advice: Advice) -> None:
+        self._declared_design = advice.declared
+        self._tables = advice.recommended
         self._proposals = tuple(map(self._build_proposal, self._tables))
-        self._absence = SEARCH_REMEDY if advice is None else NO_KEY_REMEDY
 
     def complete_design(self, judged: JudgedDesign) -> None:
         """Name this remedy in the findings, causes and verdict of a judged design."""
@@ -69,7 +65,7 @@ class KeyRemedy:
         vars(completed).update(
             causes=[self._complete_cause(one) for one in simulation.causes],
             read_causes={
-                name: [self._complete_read_cause(one) for one in causes]
+                name: [self._complete_read_cause(name, one) for one in causes]
                 for name, causes in simulation.read_causes.items()
             },
         )
@@ -79,12 +75,10 @@ class KeyRemedy:
         """Return the explanation of a read with the recommended table that serves it, if any."""
         for table, proposal in zip(self._tables, self._proposals, strict=True):
             design = table.design
-            served = explain_read(design.key, read, servers=design.cluster.servers)
+            served = explain_read(design.key, read)
             if served.access_type != "full scan" and served.order_method != "sorted":
                 proposed = ReadKeyProposal(
                     key=proposal.key,
-                    splits=proposal.splits,
-                    heavy_values=proposal.heavy_values,
                     fan_out=served.fan_out,
                     is_backwards=served.order_method == "backwards",
                     residual_fields=served.residual_fields,
@@ -97,12 +91,6 @@ class KeyRemedy:
                 )
                 return replace(explanation, proposal=proposed)
         return replace(explanation, proposal=None)
-
-    @property
-    def _declared_design(self) -> JudgedDesign:
-        """Return the declared design as the search judged it."""
-        assert self._advice is not None
-        return self._advice.declared
 
     def _complete_finding(self, finding: Finding) -> Finding:
         """Return a finding with this remedy if it needs another key."""
@@ -124,23 +112,22 @@ class KeyRemedy:
         is_mended = all(one.write_cost < self._declared_design.write_cost for one in self._tables)
         return self._complete(cause, is_mended=is_mended)
 
-    def _complete_read_cause(self, cause: ReadCauseFinding) -> ReadCauseFinding:
-        """Return a cause of the load of a read with this remedy if it needs another key."""
+    def _complete_read_cause(self, name: str, cause: ReadCauseFinding) -> ReadCauseFinding:
+        """Return a cause of the load of a read with this remedy if the recommended key lacks it."""
         if not cause.needs_key:
             return cause
         cost = sum(one.read_cost for one in self._tables)
-        return self._complete(
-            cause, is_mended=not self._tables or cost < self._declared_design.read_cost
-        )
+        remaining = {
+            one.code for table in self._tables for one in table.simulation.read_causes.get(name, ())
+        }
+        is_mended = cause.code not in remaining and cost < self._declared_design.read_cost
+        return self._complete(cause, is_mended=is_mended)
 
     def _complete(self, one: Remediable, *, is_mended: bool) -> Remediable:
         """Return a finding or cause with the recommended key, if that mends it, as its remedy."""
-        is_named = bool(self._tables) and is_mended
-        evidence = dict(one.evidence)
-        if "proposal" in evidence:
-            evidence["proposal"] = _build_evidence(self._proposals[0]) if is_named else None
-        remedy = self._format_remedy() if is_named else self._absence
-        return replace(one, remedy=remedy, evidence=evidence)
+        if self._tables and is_mended:
+            return replace(one, remedy=self._format_remedy())
+        return replace(one, remedy=NO_KEY_REMEDY) if one.remedy == ANOTHER_KEY else one
 
     def _build_proposal(self, table: JudgedDesign) -> KeyProposal:
         """Return what the declared design must change to be a recommended table."""
@@ -157,7 +144,36 @@ class KeyRemedy:
             },
         )
 
+    @cached_property
+    def _dearer_reads(self) -> str:
+        """Return the reads that ask more ranges under the recommended tables, with how many."""
+        reads = {
+            read.name: cost
+            for table in self._tables
+            for read, cost in zip(table.design.reads, table.simulation.reads, strict=True)
+        }
+        declared = self._declared_design
+        texts = []
+        for read, cost in zip(declared.design.reads, declared.simulation.reads, strict=True):
+            (ranges, _), (present, _) = reads[read.name].fan_out, cost.fan_out
+            if ranges > present and not cost.is_full_scan and not cost.error:
+                counts = format_mean(ranges), format_mean(present)
+                texts.append("{} {} (now {})".format(read.name, *counts))
+        return ", ".join(texts)
+
     def _format_remedy(self) -> Message:
+        """Return the recommended key or keys as a sentence, with what they do to the load."""
+        remedy = self._format_tables()
+        if not self._dearer_reads:
+            return remedy
+        return Message(
+            "remedy.dearer_reads",
+            "{remedy} Reads that then ask more ranges: {reads}.",
+            remedy=remedy,
+            reads=self._dearer_reads,
+        )
+
+    def _format_tables(self) -> Message:
         """Return the recommended key or keys as a sentence, with what they do to the writes."""
         if len(self._proposals) > 1:
             return Message(
@@ -205,9 +221,3 @@ def complete_simulation(
 def _identify_finding(finding: Finding) -> tuple[str, object]:
     """Return the rule of a finding, and the read that it is about."""
     return finding.code, finding.value if finding.path.startswith("reads") else ""
-
-
-def _build_evidence(proposal: KeyProposal) -> Mapping[str, Any]:
-    """Return a proposal as the evidence of a finding or cause."""
-    heavy = {name: list(values) for name, values in proposal.heavy_values.items()}
-    return {"key": proposal.key, "splits": proposal.splits, "heavy": heavy}

@@ -11,7 +11,6 @@ from rowkey.explanations.explanation_text import format_explanation
 from rowkey.explanations.selectivity import estimate_selectivity
 from rowkey.messages import Message
 from rowkey.plan import plan_read
-from rowkey.proposals import find_serving_key, propose_read_table
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from rowkey.keys import Field, Key
     from rowkey.plan import BoundRead, KeyRange, Plan
-    from rowkey.proposals import ReadKeyProposal
     from rowkey.schema import Bound, Bounds, FieldFacts, Value
 
 MAX_SHOWN_RANGES = 3
@@ -32,7 +30,6 @@ SORT_WARNING = (
     "the key gives this order in neither direction: all rows of the answer are read and sorted in "
     "memory before the first is returned"
 )
-NO_KEY_WARNING = "no single key both narrows this read and gives its order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +45,27 @@ class FormattedRange:
     start: bytes
     stop: bytes
     description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadKeyProposal:
+    """A recommended key that serves a read.
+
+    Args:
+        key: in bracket notation.
+        fan_out: ranges that the read needs under it.
+        is_backwards: whether it reads them from their ends.
+        residual_fields: fields that are still tested row by row.
+        moved_fields: fields that it holds and that lie in columns now.
+        remedy: the proposal as a sentence, the same in every command.
+    """
+
+    key: str
+    fan_out: int
+    is_backwards: bool
+    residual_fields: tuple[str, ...]
+    moved_fields: tuple[str, ...]
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +88,8 @@ class Explanation:
         natural_order: the order of the merged rows without a sort.
         rows_read: rows read for each row of the answer; None if too little is known.
         warnings: sentences about the costs.
-        proposal: a second table that would serve the read, if the current key does not.
+        needs_key: whether another key would serve the read better.
+        proposal: the recommended key that does, once the search has found it.
         table: the table that serves the read, if it is one of several; else empty.
         table_reason: why that table serves it, as a sentence; else empty.
     """
@@ -89,7 +108,8 @@ class Explanation:
     natural_order: tuple[str, ...]
     rows_read: float | None
     warnings: tuple[str, ...]
-    proposal: ReadKeyProposal | None
+    needs_key: bool
+    proposal: ReadKeyProposal | None = None
     table: str = ""
     table_reason: str = ""
 
@@ -102,34 +122,30 @@ def explain_read(
     key: Key,
     read: BoundRead,
     *,
-    servers: int,
     limit: int | None = None,
     facts: Mapping[str, FieldFacts] | None = None,
 ) -> Explanation:
-    """Explain how a read runs, what it costs, and which key would serve it better.
+    """Explain how a read runs, what it costs, and whether another key would serve it better.
 
     Args:
         key: the bound row key.
         read: the bounds and the requested order.
-        servers: region servers, for the number of buckets of a proposed key.
         limit: the maximum number of rows, or None for all.
         facts: statistics of the fields, to estimate the rows read.
 
-    Cost: one plan, and another one for a proposed key.
+    Cost: one plan.
 
     >>> from rowkey.keys import bind_key
     >>> from rowkey.plan import BoundRead
     >>> key = bind_key("[bucket(host, 16)][host][ts]", {"host": "text", "ts": "timestamp_ms"})
-    >>> found = explain_read(key, BoundRead({"host": Equal("web-1")}), servers=8)
+    >>> found = explain_read(key, BoundRead({"host": Equal("web-1")}))
     >>> found.access_type, found.fan_out, found.pinned_parts
     ('scan', 1, ('bucket(host, 16)', 'host'))
     """
     plan = plan_read(key, read.bounds, read.order)
     access_type = _find_access_type(plan)
     order_method = _find_order_method(plan, read)
-    proposal = (
-        _propose_key(key, plan, read, servers, facts or {}) if access_type != "nothing" else None
-    )
+    is_slow = (plan.is_full_scan and bool(read.bounds)) or plan.needs_sort
     return Explanation(
         key=str(key),
         conditions=tuple(
@@ -151,8 +167,8 @@ def explain_read(
         order_method=order_method,
         natural_order=tuple(map(str, plan.row_order)),
         rows_read=_estimate_rows_read(key, plan, read.bounds, facts or {}),
-        warnings=tuple(_build_warnings(key, plan, read, access_type, order_method, limit)),
-        proposal=proposal,
+        warnings=tuple(_build_warnings(plan, read, access_type, order_method, limit)),
+        needs_key=is_slow and not plan.is_point and access_type != "nothing",
     )
 
 
@@ -174,16 +190,6 @@ def _find_order_method(plan: Plan, read: BoundRead) -> str:
     return "backwards" if plan.is_backwards else "forwards"
 
 
-def _propose_key(
-    key: Key, plan: Plan, read: BoundRead, servers: int, facts: Mapping[str, FieldFacts]
-) -> ReadKeyProposal | None:
-    """Propose a better key for a full scan or a sort; None if the read needs none."""
-    is_slow = plan.is_full_scan and read.bounds
-    if not (is_slow or plan.needs_sort) or plan.is_point:
-        return None
-    return propose_read_table(key, read.bounds, read.order, servers, facts)
-
-
 def _find_narrowed_part(key: Key, plan: Plan) -> str:
     """Return the key part that the read limits to a range; empty if there is none."""
     is_whole = all(not one.low and not one.high for one in plan.intervals)
@@ -193,20 +199,16 @@ def _find_narrowed_part(key: Key, plan: Plan) -> str:
 
 
 def _build_warnings(
-    key: Key, plan: Plan, read: BoundRead, access_type: str, order_method: str, limit: int | None
+    plan: Plan, read: BoundRead, access_type: str, order_method: str, limit: int | None
 ) -> Iterator[str]:
     """Yield the warnings about the costs of a read."""
     if access_type == "nothing":
         return
-    is_slow = bool(plan.is_full_scan and read.bounds)
-    if is_slow:
+    if plan.is_full_scan and read.bounds:
         yield FULL_SCAN_WARNING
     if order_method == "sorted" and not plan.is_point:
         saved = "" if limit is None else f"; the limit of {limit:,} does not reduce them"
         yield f"{SORT_WARNING}{saved}"
-    is_hard = is_slow or (order_method == "sorted" and not plan.is_point)
-    if is_hard and find_serving_key(key, read.bounds, read.order) is None:
-        yield NO_KEY_WARNING
 
 
 def _format_range(key: Key, plan: Plan, key_range: KeyRange) -> FormattedRange:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.messages import format_number
+from rowkey.proposals import ANOTHER_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,8 @@ def format_explanation(explanation: Explanation, name: str = "") -> Iterator[str
         )
     for warning in explanation.warnings:
         yield _format_line("note", f"{warning}.")
-    yield from _format_proposal(explanation)
+    if explanation.needs_key:
+        yield from _format_proposal(explanation)
 
 
 def _format_line(label: str, text: str) -> str:
@@ -101,9 +103,10 @@ def _format_proposal(explanation: Explanation) -> Iterator[str]:
     """Yield the lines about a key that would serve the read better."""
     new = explanation.proposal
     if new is None:
+        yield _format_line("propose", ANOTHER_KEY)
         return
     ranges = f"{new.fan_out:,} range{'' if new.fan_out == 1 else 's'}"
-    yield _format_line("propose", f"{new.format_remedy()}")
+    yield _format_line("propose", new.remedy)
     yield _format_line("", f"it would read {ranges} for this answer")
     if new.moved_fields:
         remark = (

@@ -21,7 +21,6 @@ def explain_chosen_read(
     keys: Mapping[str, Key],
     read: BoundRead,
     *,
-    servers: int,
     limit: int | None = None,
     facts: Mapping[str, FieldFacts] | None = None,
 ) -> Explanation:
@@ -30,7 +29,6 @@ def explain_chosen_read(
     Args:
         keys: the bound row key of each table by its name, that of the main table first.
         read: the bounds and the requested order.
-        servers: region servers, for the number of buckets of a proposed key.
         limit: the maximum number of rows, or None for all.
         facts: statistics of the fields, to estimate the rows read.
 
@@ -40,7 +38,7 @@ def explain_chosen_read(
     >>> fields = {"user": "text", "number": "u64"}
     >>> keys = {"orders": bind_key("[user][number]", fields),
     ...     "orders_by_number": bind_key("[number][user]", fields)}
-    >>> found = explain_chosen_read(keys, BoundRead({"number": Equal(7)}), servers=8)
+    >>> found = explain_chosen_read(keys, BoundRead({"number": Equal(7)}))
     >>> print(found.table, found.table_reason, sep="\\n")
     orders_by_number
     it reads a part of its rows, and orders would read all
@@ -48,7 +46,7 @@ def explain_chosen_read(
     plans = [plan_read(key, read.bounds, read.order) for key in keys.values()]
     chosen = choose_plan(plans)
     name = list(keys)[chosen]
-    explanation = explain_read(keys[name], read, servers=servers, limit=limit, facts=facts)
+    explanation = explain_read(keys[name], read, limit=limit, facts=facts)
     reason = describe_plan_choice(list(keys), plans, chosen)
     return replace(explanation, table=name, table_reason=reason)
 

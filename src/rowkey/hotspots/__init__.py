@@ -26,7 +26,7 @@ from rowkey.hotspots.placements import Placements
 from rowkey.hotspots.read_cause_search import recognise_read_causes
 from rowkey.hotspots.read_causes import READ_CAUSES as READ_CAUSES
 from rowkey.hotspots.read_contract import ReadCause
-from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadGain, ReadLoadResult
+from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
 from rowkey.hotspots.region_counts import LoadMap, RegionCounts
 from rowkey.hotspots.region_coverage import (
     compute_region_shares,
@@ -62,7 +62,6 @@ __all__ = [
     "Placements",
     "ReadCause",
     "ReadCauseFinding",
-    "ReadGain",
     "ReadLoadResult",
     "RegionCounts",
     "Skew",

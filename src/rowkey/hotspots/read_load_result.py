@@ -11,44 +11,14 @@ from rowkey.plan import plan_read
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import numpy as np
     import pyarrow as pa
 
     from rowkey.design import Design
     from rowkey.plan import DeclaredRead
-    from rowkey.proposals import KeyProposal
     from rowkey.schema import FieldFacts
-
-MIN_GAIN = 1.2
-"""Times as many operations that the reads must cost now as under a proposed key, which costs a new
-table."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadGain:
-    """How many times as many operations reads cost now as under a proposed key.
-
-    Args:
-        own: on the busiest server of the read whose cause proposes the key, for this read alone.
-        busiest: on the busiest server, for all declared reads at their rates.
-        total: on all servers, for all declared reads at their rates.
-    """
-
-    own: float
-    busiest: float
-    total: float
-
-    @property
-    def is_worth_spreading(self) -> bool:
-        """Return whether a key that spreads reads relieves the busiest server enough."""
-        return self.busiest >= MIN_GAIN
-
-    @property
-    def is_worth_narrowing(self) -> bool:
-        """Return whether a key that narrows reads saves enough, and burdens no server more."""
-        return self.total >= MIN_GAIN and self.busiest >= 1
 
 
 @dataclass(frozen=True)
@@ -68,8 +38,6 @@ class ReadLoadResult:
         answer_servers: servers that an answer asks, mean.
         used_servers: servers that have rows.
         is_even: whether no server takes more than others, but for chance.
-        measure_gain: returns what all declared reads save under a proposed key; None if no design
-            can have it, or if a read then scans the table or cannot be run.
     """
 
     design: Design
@@ -84,7 +52,6 @@ class ReadLoadResult:
     answer_servers: float
     used_servers: int
     is_even: bool
-    measure_gain: Callable[[KeyProposal], ReadGain | None]
 
     @property
     def servers(self) -> int:
@@ -157,12 +124,12 @@ class ReadCauseFinding:
     Args:
         code: the cause's name.
         message: the reason with its figures, as a clause without values of fields.
-        remedy: what to do about it, as a sentence; it is never applied automatically.
+        remedy: what to do about it under this key, as a sentence; it is never applied
+            automatically.
         explained_share: the share of the busiest server's operations for the read that it explains.
-        evidence: the figures by name; `proposal` has the key, the splits and the heavy values that
-            the remedy names, or is None.
-        needs_key: whether another key is the remedy; `JudgedDesign` then names the one that the
-            search recommends.
+        evidence: the figures by name.
+        needs_key: whether another key may help; `JudgedDesign` then names the one that the search
+            recommends if that does.
     """
 
     code: str
@@ -171,11 +138,3 @@ class ReadCauseFinding:
     explained_share: float
     evidence: Mapping[str, Any] = field(default_factory=dict)
     needs_key: bool = False
-
-
-def build_proposal_evidence(proposal: KeyProposal | None) -> dict[str, Any] | None:
-    """Return the evidence of what a remedy proposes; None if it names no key."""
-    if proposal is None:
-        return None
-    heavy = {name: list(values) for name, values in proposal.heavy_values.items()}
-    return {"key": proposal.key, "splits": proposal.splits, "heavy": heavy}

@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise import POOR_UTILIZATION, JudgedDesign, KeyRemedy, get_capacity
+from rowkey.advise import POOR_UTILIZATION, JudgedDesign, get_capacity
 from rowkey.errors import InvalidDesign, RowError
 from rowkey.lint import RULES
 from rowkey.messages import escape_text
@@ -100,10 +100,8 @@ class CheckedDesign:
             self.document: dict[str, Any] = build_mistakes_document(name, problem.mistakes)
         else:
             self.judged.recording = None  # the rules do without its sample
-            # A search takes longer than a page may, and no other key may be named than it finds.
-            lint_result = KeyRemedy(None).complete_findings(self.judged.lint_result)
             self.document = build_check_document(
-                name, self.judged.design, self.judged.properties, lint_result
+                name, self.judged.design, self.judged.properties, self.judged.lint_result
             )
 
     @property

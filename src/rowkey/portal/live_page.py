@@ -6,12 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.messages import shorten_texts
 from rowkey.portal.live_history import LAYERS, HistoryLayer
 from rowkey.portal.load_map import build_load_map
 from rowkey.render import (
     Translator,
     build_live_document,
-    build_shown_cause,
     format_server,
     format_start_key,
     pack_counts,
@@ -61,7 +61,7 @@ class LivePage:
     @property
     def causes(self) -> list[dict[str, Any]]:
         """Why the writes are uneven, for sentences of any language."""
-        return [build_shown_cause(cause) for cause in self.live.causes]
+        return [shorten_texts(cause) for cause in self.document["causes"]]
 
     @property
     def crowded_server(self) -> Mapping[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Proposals of row keys: the only place where a row key is proposed. None is ever applied."""
+"""Row keys that a design could have. The search judges them; none is ever applied by itself."""
 
 from typing import TYPE_CHECKING
 
@@ -6,15 +6,20 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.proposals.bucket_fields import ExampleRead, has_enough_values, plan_example_reads
-    from rowkey.proposals.candidates import Candidate, list_candidates, list_key_fields
+    from rowkey.proposals.candidates import (
+        MAX_HEAVY_VALUES,
+        Candidate,
+        list_candidates,
+        list_key_fields,
+    )
     from rowkey.proposals.first_keys import (
         MIN_SPREADING_VALUES,
         FirstKeyProposal,
         KeyColumn,
         propose_first_keys,
     )
-    from rowkey.proposals.heavy_key import MAX_HEAVY_VALUES, list_heavy_values, propose_heavy_key
     from rowkey.proposals.key_proposal import (
+        ANOTHER_KEY,
         PER_BUCKET,
         KeyProposal,
         apply_proposal,
@@ -22,27 +27,12 @@ if TYPE_CHECKING:
         format_quantile_splits,
         has_bucket_splits,
     )
-    from rowkey.proposals.narrow_key import NarrowKeyProposal, list_narrow_keys
-    from rowkey.proposals.read_key import (
-        ReadKeyProposal,
-        find_serving_key,
-        propose_read_key,
-        propose_read_table,
-    )
-    from rowkey.proposals.spread_key import (
-        SpreadKeyProposal,
-        format_wider_bucket,
-        propose_bucket_count,
-        propose_salted_key,
-        propose_spread_key,
-    )
     from rowkey.proposals.spreading_terms import (
         BUCKETS_PER_SERVER,
         MIN_VALUES_PER_REGION,
         build_bucket,
         build_ordering_term,
         build_salt,
-        count_spreading_terms,
         has_only_times,
         is_heavy,
     )
@@ -51,27 +41,21 @@ else:
         __name__,
         {
             "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
-            "candidates": "Candidate list_candidates list_key_fields",
+            "candidates": "MAX_HEAVY_VALUES Candidate list_candidates list_key_fields",
             "first_keys": "MIN_SPREADING_VALUES FirstKeyProposal KeyColumn propose_first_keys",
-            "heavy_key": "MAX_HEAVY_VALUES list_heavy_values propose_heavy_key",
             "key_proposal": (
-                "PER_BUCKET KeyProposal apply_proposal format_more_regions format_quantile_splits "
-                "has_bucket_splits"
-            ),
-            "narrow_key": "NarrowKeyProposal list_narrow_keys",
-            "read_key": "ReadKeyProposal find_serving_key propose_read_key propose_read_table",
-            "spread_key": (
-                "SpreadKeyProposal format_wider_bucket propose_bucket_count propose_salted_key "
-                "propose_spread_key"
+                "ANOTHER_KEY PER_BUCKET KeyProposal apply_proposal format_more_regions "
+                "format_quantile_splits has_bucket_splits"
             ),
             "spreading_terms": (
                 "BUCKETS_PER_SERVER MIN_VALUES_PER_REGION build_bucket build_ordering_term "
-                "build_salt count_spreading_terms has_only_times is_heavy"
+                "build_salt has_only_times is_heavy"
             ),
         },
     )
 
 __all__ = [
+    "ANOTHER_KEY",
     "BUCKETS_PER_SERVER",
     "MAX_HEAVY_VALUES",
     "MIN_SPREADING_VALUES",
@@ -82,32 +66,18 @@ __all__ = [
     "FirstKeyProposal",
     "KeyColumn",
     "KeyProposal",
-    "NarrowKeyProposal",
-    "ReadKeyProposal",
-    "SpreadKeyProposal",
     "apply_proposal",
     "build_bucket",
     "build_ordering_term",
     "build_salt",
-    "count_spreading_terms",
-    "find_serving_key",
     "format_more_regions",
     "format_quantile_splits",
-    "format_wider_bucket",
     "has_bucket_splits",
     "has_enough_values",
     "has_only_times",
     "is_heavy",
     "list_candidates",
-    "list_heavy_values",
     "list_key_fields",
-    "list_narrow_keys",
     "plan_example_reads",
-    "propose_bucket_count",
     "propose_first_keys",
-    "propose_heavy_key",
-    "propose_read_key",
-    "propose_read_table",
-    "propose_salted_key",
-    "propose_spread_key",
 ]

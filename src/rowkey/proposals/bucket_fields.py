@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rowkey.design import choose_example_values, count_combined_values
+from rowkey.design import choose_example_values
 from rowkey.errors import ReadError
 from rowkey.plan import plan_read
 from rowkey.proposals.spreading_terms import (
     BUCKETS_PER_SERVER,
     MIN_VALUES_PER_REGION,
-    has_only_times,
-    is_heavy,
 )
 from rowkey.schema import Equal
 
@@ -71,16 +69,3 @@ def has_enough_values(values: int | None, servers: int) -> bool:
 def find_sliced_fields(key: Key) -> set[str]:
     """Return the time fields of which one row holds a whole interval."""
     return {part.time_remainder.field for part in key.parts if part.time_remainder is not None}
-
-
-def can_spread(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> bool:
-    """Return whether a bucket of some fields can spread the load evenly."""
-    if has_only_times(design.fields, names):
-        return False
-    field_facts = [facts.get(name) for name in names]
-    values = count_combined_values(design.fields, facts, names)
-    if not has_enough_values(values, design.cluster.servers):
-        return False
-    shares = [one.heaviest_share if one is not None else None for one in field_facts]
-    heaviest = min((share for share in shares if share is not None), default=0.0)
-    return None in shares or not is_heavy(heaviest, design.cluster.servers)

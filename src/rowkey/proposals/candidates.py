@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import InvalidDesign, Mistakes
 from rowkey.keys import Order, build_key
 from rowkey.proposals.bucket_fields import find_sliced_fields, plan_example_reads
-from rowkey.proposals.heavy_key import MAX_HEAVY_VALUES
 from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal, apply_proposal
 from rowkey.proposals.spreading_terms import (
     BUCKETS_PER_SERVER,
@@ -38,6 +37,8 @@ MAX_PERMUTED_TERMS = 4
 and leave the others in their order."""
 MAX_CANDIDATES = 20_000
 """Candidates beyond which no more are tried."""
+MAX_HEAVY_VALUES = 8
+"""Most heavy values that a proposal lists, because the list is part of the bytes of a table."""
 BUCKET_FACTORS = (1, 2, 4)
 """Multiples of the usual number of buckets that are tried."""
 MIN_UNIQUE_VALUES = 1_000

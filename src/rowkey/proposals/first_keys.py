@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import join_names, pluralize
-from rowkey.proposals.heavy_key import MAX_HEAVY_VALUES
+from rowkey.proposals.candidates import MAX_HEAVY_VALUES
 from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal
 from rowkey.proposals.spreading_terms import (
     BUCKETS_PER_SERVER,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import format_toml_value, list_key_prefixes
+from rowkey.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 PER_BUCKET = "per_bucket"
 """The split algorithm that begins a region at each value of the key's leading parts."""
+ANOTHER_KEY = Message(
+    "remedy.search",
+    "Another key is needed: rowkey advise searches for it by your events and reads.",
+)
+"""The remedy of what another key would mend, until the search has found one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +53,6 @@ class KeyProposal:
             for name, values in self.heavy_values.items()
         ]
         return f"{key} with {' and '.join(heavy)}" if heavy else key
-
-    @property
-    def heavy_text(self) -> str:
-        """Return the proposed key with its heavy values, and what becomes of them."""
-        return (
-            f"{self.toml_text}: these values are spread, and their reads ask several buckets; all "
-            "others keep one"
-        )
 
 
 def apply_proposal(design: Design, proposal: KeyProposal) -> Design:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.keys import Determinant
 from rowkey.plan import count_spreading_parts
 from rowkey.schema import Constant, FieldRef, FunctionCall
 
@@ -94,26 +93,3 @@ def strip_spreading_terms(key: Key, first: int = 0) -> Iterator[Term]:
     for index, term in enumerate(key.terms):
         if index >= first and (index >= count or isinstance(term, Constant)):
             yield term
-
-
-def count_spreading_terms(key: Key) -> int:
-    """Return how many leading terms of a key spread rows, as buckets and salts do.
-
-    Unlike for `count_spreading_parts`, later terms need not hold the fields of these terms: a
-    proposed key adds the fields.
-
-    >>> from rowkey.keys import bind_key
-    >>> count_spreading_terms(bind_key("[salt(3)]['-'][n]", {"n": "u8"}))
-    2
-    """
-    count = 0
-    for index, (term, part) in enumerate(zip(key.terms, key.parts, strict=True)):
-        if isinstance(term, Constant):
-            count = count and index + 1
-            continue
-        orders = part.order.is_ascending or part.order.is_descending
-        drawn = part.determined_by is Determinant.CHANCE
-        if orders or isinstance(term, FieldRef) or not (drawn or part.images({}).points):
-            break
-        count = index + 1
-    return count

@@ -96,7 +96,6 @@ if TYPE_CHECKING:
     from rowkey.render.report import (
         build_key_boxes,
         build_report_document,
-        build_shown_cause,
         build_summary_document,
         pack_counts,
     )
@@ -200,10 +199,7 @@ else:
             ),
             "redaction": "REDACTION_KEY_BYTES Redaction",
             "verdict": "build_verdict_document",
-            "report": (
-                "build_key_boxes build_report_document build_shown_cause build_summary_document "
-                "pack_counts"
-            ),
+            "report": ("build_key_boxes build_report_document build_summary_document pack_counts"),
             "running_tables.file_load": (
                 "format_created_table format_left_out_rows format_load_result"
             ),
@@ -295,7 +291,6 @@ __all__ = [
     "build_row_document",
     "build_rules_document",
     "build_sarif_document",
-    "build_shown_cause",
     "build_simulation_document",
     "build_splits_document",
     "build_summary_document",

@@ -35,8 +35,8 @@ EXPLANATION_FIELDS = {
     "natural_order[]": "the order in which merged rows come by themselves",
     "rows_read": "rows read for each row of the answer; null where too little is known",
     "warnings[]": "what it costs, as sentences",
-    "proposal": "null where the key serves the read, or no key would",
-    "proposal.key": "a key that would serve it; other reads and the writes are not looked at",
+    "proposal": "null where the key serves the read, or no recommended key does",
+    "proposal.key": "the recommended key that serves it",
     "proposal.remedy": "the key and its splits as a sentence, as `check` has it",
     "proposal.fan_out": "ranges it would read",
     "proposal.backwards": "whether it would read them from their ends",
@@ -114,7 +114,7 @@ def build_explanation_document(
             "backwards": new.is_backwards,
             "residual": list(new.residual_fields),
             "moved": list(new.moved_fields),
-            "remedy": redaction.omit_text(new.format_remedy()),
+            "remedy": redaction.omit_text(new.remedy),
         },
     }
 

@@ -21,7 +21,7 @@ from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate.operation_map import OperationMap
-from rowkey.simulate.read_causes import ProposalTrials, build_read_load_result
+from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
@@ -452,13 +452,11 @@ class Simulation:
         A read that scans the table has none: each answer reads all rows, whatever it asks for.
         """
         costs = zip(self.design.reads, self.reads, strict=False)
-        loads, trials = {load.name: load for load in self.read_loads}, ProposalTrials(self)
+        loads = {load.name: load for load in self.read_loads}
         return {
             read.name: []
             if cost.is_full_scan
-            else recognise_read_causes(
-                build_read_load_result(self, read, cost, loads[read.name], trials)
-            )
+            else recognise_read_causes(build_read_load_result(self, read, cost, loads[read.name]))
             for read, cost in costs
             if read.name in loads
         }

@@ -494,7 +494,6 @@ class Table:
         explanation = explain_read(
             state.combined_design.key,
             bound_read,
-            servers=state.combined_design.cluster.servers,
             limit=limit,
         )
         return state.add_generation_note(explanation)

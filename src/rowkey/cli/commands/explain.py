@@ -73,14 +73,13 @@ def command(
                 "or remove --where, --order and --limit."
             )
         bound_read = bind_read(parse_conditions(where), order, [], declared_design.fields)
-        servers = declared_design.cluster.servers
         keys = declared_design.companion_keys
         explain = (
             partial(explain_chosen_read, keys)
             if keys
             else partial(explain_read, declared_design.key)
         )
-        explanations = {"": explain(bound_read, servers=servers, limit=limit)}
+        explanations = {"": explain(bound_read, limit=limit)}
     else:
         judged = JudgedDesign(
             declared_design, sample, format_options=format_options, names_keys=True

@@ -16,12 +16,7 @@ from rowkey.hotspots.region_coverage import (
 )
 from rowkey.hotspots.skew import compute_even_skew, is_improbably_few
 from rowkey.messages import pluralize
-from rowkey.proposals import (
-    MIN_VALUES_PER_REGION,
-    has_enough_values,
-    propose_salted_key,
-    propose_spread_key,
-)
+from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
 from rowkey.regions import compute_server_imbalance
 
 if TYPE_CHECKING:
@@ -74,9 +69,8 @@ class FewEntitiesCause(Cause):
             _format_empty_regions(values, regions, is_ordered=is_kept),
         )
         figures = {"fields": list(names), "values": values, "regions": regions, "used": None}
-        remedy = _format_remedy(design, facts, names)
         return CauseFinding(
-            cls.name, message, bound, figures, remedy, explained=explained, needs_key=True
+            cls.name, message, bound, figures, ANOTHER_KEY, explained=explained, needs_key=True
         )
 
     @classmethod
@@ -178,7 +172,7 @@ def _build_finding(
         message,
         result.least_value_skew,
         figures,
-        _format_remedy(result.design, result.facts, result.entity_fields),
+        ANOTHER_KEY,
         explained=explained,
         needs_key=True,
     )
@@ -212,14 +206,3 @@ def _format_empty_regions(values: int, regions: int, *, is_ordered: bool) -> str
         return f"the writes of a value go to one region at a time, so {left}."
     empty_mean = regions * (1 - 1 / regions) ** values
     return f"hashed values leave {empty_mean:.1f} of them empty on average."
-
-
-def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> str:
-    """Return the remedy: a bucket computed from more fields, or a salt if they have few values."""
-    values = count_combined_values(design.fields, facts, design.key.fields)
-    if set(names) < set(design.key.fields) and has_enough_values(values, design.cluster.servers):
-        proposal = propose_spread_key(design, facts, insufficient_fields=names)
-    else:
-        proposal = propose_salted_key(design)
-    effect = f"which spreads the rows of each value; {proposal.cost_phrase}"
-    return f"Use {proposal.toml_text}, {effect}."

@@ -24,15 +24,7 @@ from rowkey.hotspots.load_result import (
 )
 from rowkey.hotspots.region_coverage import has_outdated_splits
 from rowkey.plan import plan_read
-from rowkey.proposals import (
-    MAX_HEAVY_VALUES,
-    MIN_VALUES_PER_REGION,
-    format_wider_bucket,
-    is_heavy,
-    list_heavy_values,
-    propose_heavy_key,
-    propose_spread_key,
-)
+from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
@@ -41,7 +33,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rowkey.design import Design
-    from rowkey.proposals import KeyProposal
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts
     from rowkey.workload import KeyedEvents
@@ -104,23 +95,19 @@ class HotEntityCause(Cause):
             "region at a time"
         )
         bound = servers * top.load
-        listed = list_heavy_values(facts, top.name, servers)
-        proposal = propose_heavy_key(design, facts, [top.name], listed)
         figures = {
             "fields": [top.name],
             "value": value_text,
             "share": top.share,
             "inside": top.region_share,
-            "proposal": _build_proposal_figures(proposal),
         }
-        remedy = _format_remedy(design, facts, [top.name], proposal)
         return CauseFinding(
             cls.name,
             f"{message}: {_format_consequence(bound, servers)}",
             bound,
             figures,
-            remedy,
-            needs_key=not _is_in_one_row(design, [top.name]),
+            _format_row_remedy(design, [top.name]) or ANOTHER_KEY,
+            needs_key=not _format_row_remedy(design, [top.name]),
         )
 
     @classmethod
@@ -168,12 +155,6 @@ def _find_hot_values(
     if load < MIN_NOTABLE_LOAD and explained - 1 < MIN_SMALL_LOAD_SHARE * excess:
         return None
     so = _format_consequence(load, servers, bound)
-    heavy = [one for one in hot if one in met or is_heavy(one.share, servers)]
-    shares = {values.get_first_value(one.code): one.share for one in heavy}
-    # Boundaries may divide further heavy values, but behind a bucket those lie in one region too.
-    shares = dict(list_heavy_values(result.facts, values.names[0], servers)) | shares
-    listed = sorted(shares.items(), key=lambda one: -one[1])[:MAX_HEAVY_VALUES]
-    proposal = propose_heavy_key(result.design, result.facts, values.names, listed)
     figures = {
         "fields": list(values.names),
         "value": values.format_value(top.code),
@@ -181,17 +162,16 @@ def _find_hot_values(
         "region": top.region,
         "met": [{"value": values.format_value(one.code), "share": one.share} for one in met[1:]],
         "windows": None,
-        "proposal": _build_proposal_figures(proposal),
     }
-    remedy = _format_remedy(result.design, result.facts, values.names, proposal)
+    remedy = _format_row_remedy(result.design, values.names)
     return CauseFinding(
         HotEntityCause.name,
         f"{_format_hot_values(result, values, met)}: {so}",
         bound,
         figures,
-        remedy,
+        remedy or ANOTHER_KEY,
         explained=explained,
-        needs_key=not _is_in_one_row(result.design, values.names),
+        needs_key=not remedy,
     )
 
 
@@ -279,40 +259,17 @@ def _is_cause(result: LoadResult, hot_values: Sequence[HotValue]) -> bool:
     )
 
 
-def _format_remedy(
-    design: Design,
-    facts: Mapping[str, FieldFacts],
-    names: Sequence[str],
-    proposal: KeyProposal | None,
-) -> str:
-    """Return the remedy: spread the heavy values as proposed, or use more fields in the key."""
+def _format_row_remedy(design: Design, names: Sequence[str]) -> str:
+    """Return the remedy where all events of a value are in one row; empty if they are in many."""
     opening = design.layout.qualifier_prefix
-    if opening is not None and _is_in_one_row(design, names):
-        fields = [field.name for field in opening.fields]
-        return (
-            "All events of the value are in one row, which no bucket spreads: put "
-            f"{' and '.join(fields)} into the key and {format_wider_bucket(design, fields)} in "
-            "front; a read of one value then asks every bucket."
-        )
-    if proposal is None:
-        spread = propose_spread_key(design, facts, insufficient_fields=names)
-        return (
-            f"Use {spread.toml_text}, which spreads the rows of each value; {spread.cost_phrase}."
-        )
-    return f"Try {proposal.heavy_text}."
-
-
-def _is_in_one_row(design: Design, names: Sequence[str]) -> bool:
-    """Return whether all events of a value are in one row, by their qualifiers."""
-    return design.layout.qualifier_prefix is not None and set(names) >= set(design.key.fields)
-
-
-def _build_proposal_figures(proposal: KeyProposal | None) -> dict[str, Any] | None:
-    """Return what a proposal changes in the design file: `key`, `splits` and `heavy` by field."""
-    if proposal is None:
-        return None
-    heavy = {name: list(values) for name, values in proposal.heavy_values.items()}
-    return {"key": proposal.key, "splits": proposal.splits, "heavy": heavy}
+    if opening is None or not set(names) >= set(design.key.fields):
+        return ""
+    fields = " and ".join(field.name for field in opening.fields)
+    return (
+        f"All events of the value are in one row, which no bucket spreads: put {fields} into the "
+        "key, and all of its fields into a bucket in front; a read of one value then asks every "
+        "bucket."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,19 +397,17 @@ def _build_burst_finding(
             "worst_share": float(shares[worst]),
             "mean_share": bursts.mean_share,
         },
-        "proposal": None,
     }
-    # Others are busy at other times, so that a list of heavy values would not hold them.
-    remedy = _format_remedy(result.design, result.facts, result.entity_fields, None)
+    remedy = _format_row_remedy(result.design, result.entity_fields)
     explained = max(_add_other_load(load, result.servers), bound)
     return CauseFinding(
         HotEntityCause.name,
         message,
         bound,
         figures,
-        remedy,
+        remedy or ANOTHER_KEY,
         explained=explained,
-        needs_key=not _is_in_one_row(result.design, result.entity_fields),
+        needs_key=not remedy,
     )
 
 

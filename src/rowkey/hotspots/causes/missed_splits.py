@@ -29,10 +29,10 @@ from rowkey.hotspots.region_coverage import (
 )
 from rowkey.messages import pluralize
 from rowkey.proposals import (
+    ANOTHER_KEY,
     PER_BUCKET,
     format_quantile_splits,
     has_bucket_splits,
-    propose_spread_key,
 )
 from rowkey.regions import locate_key_array
 
@@ -85,7 +85,7 @@ class MissedSplitsCause(Cause):
                 f"{message} {max_share:.2%} of all keys fall into one of {region_phrase}.".strip()
             )
             bound = max(bound, servers * max_share)
-        return _build_cause(design, facts, message, bound, figures)
+        return _build_cause(design, message, bound, figures)
 
     @classmethod
     def predict_from_sample(
@@ -105,7 +105,7 @@ class MissedSplitsCause(Cause):
         if empty_and_fullest is None:
             return prediction
         finding = _build_finding(
-            design, facts, keyed_events.keys, (len(boundaries), *empty_and_fullest), prediction
+            design, keyed_events.keys, (len(boundaries), *empty_and_fullest), prediction
         )
         _, fullest = empty_and_fullest
         bound = max(finding.bound, design.cluster.servers * fullest)
@@ -125,7 +125,7 @@ class MissedSplitsCause(Cause):
         if not is_seen and not is_outdated and not has_missed_splits(result):
             return None
         seen = (regions, empty, result.fullest_share)
-        finding = _build_finding(result.design, result.facts, result.keys, seen, prediction)
+        finding = _build_finding(result.design, result.keys, seen, prediction)
         explained = [finding.bound, compute_value_skew(result)]
         if has_region_full_of_values(result):
             explained.append(result.servers * result.fullest_share)
@@ -184,7 +184,7 @@ def _predict_from_bytes(
     if width is None or len(part.fields) != 1:
         return None
     if part.cardinality != 256**width:
-        return _predict_from_random_values(design, facts, boundaries, part.fields[0])
+        return _predict_from_random_values(design, boundaries, part.fields[0])
     max_share = max(compute_region_shares(design.key, boundaries, is_uniform=True))
     servers, region_phrase = design.cluster.servers, pluralize(regions, "region")
     if max_share >= OVERFULL_RATIO / regions:
@@ -193,7 +193,7 @@ def _predict_from_bytes(
             f"into one of {region_phrase}."
         )
         figures = {"regions": regions, "unreachable": 0, "expected": max_share}
-        return _build_cause(design, facts, message, max(servers * max_share, 1.0), figures)
+        return _build_cause(design, message, max(servers * max_share, 1.0), figures)
     return _predict_from_numbers(design, facts, boundaries, part.fields[0])
 
 
@@ -224,11 +224,11 @@ def _predict_from_numbers(
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
     bound = servers / max(min(reached, servers), 1)
-    return _build_cause(design, facts, message, bound, figures)
+    return _build_cause(design, message, bound, figures)
 
 
 def _predict_from_random_values(
-    design: Design, facts: Mapping[str, FieldFacts], boundaries: Boundaries, name: str
+    design: Design, boundaries: Boundaries, name: str
 ) -> CauseFinding | None:
     """Return the cause if leading values such as addresses would leave regions empty."""
     regions, servers = len(boundaries), design.cluster.servers
@@ -241,12 +241,11 @@ def _predict_from_random_values(
     )
     figures = {"regions": regions, "unreachable": regions - reached, "assumed": True}
     bound = servers / max(min(reached, servers), 1)
-    return _build_cause(design, facts, message, bound, figures)
+    return _build_cause(design, message, bound, figures)
 
 
 def _build_finding(
     design: Design,
-    facts: Mapping[str, FieldFacts],
     keys: Sequence[bytes],
     counts: tuple[int, int, float],
     prediction: CauseFinding | None,
@@ -265,26 +264,22 @@ def _build_finding(
     servers = design.cluster.servers
     bound = servers / max(min(regions - empty, servers), 1)
     figures = {"regions": regions, "empty": empty, "share": fullest, "low": low, "high": high}
-    return _build_cause(design, facts, message, bound, figures)
+    return _build_cause(design, message, bound, figures)
 
 
 def _build_cause(
-    design: Design,
-    facts: Mapping[str, FieldFacts],
-    message: str,
-    bound: float,
-    figures: dict[str, Any],
+    design: Design, message: str, bound: float, figures: dict[str, Any]
 ) -> CauseFinding:
     """Return the cause with its remedy: splits that fit the keys, or a key that needs no splits."""
     remedy = _format_fitting_splits(design)
-    if remedy:
-        return CauseFinding(MissedSplitsCause.name, message, bound, figures, remedy)
-    why = "these splits follow earlier keys and do not fit the later ones"
-    if list_key_prefixes(design.key) is not None:
-        why = "each prefix has its own region already, and too few values occur to fill them evenly"
-    proposal = propose_spread_key(design, facts)
-    remedy = f"Use {proposal.toml_text}, because {why}; {proposal.cost_phrase}."
-    return CauseFinding(MissedSplitsCause.name, message, bound, figures, remedy, needs_key=True)
+    return CauseFinding(
+        MissedSplitsCause.name,
+        message,
+        bound,
+        figures,
+        remedy or ANOTHER_KEY,
+        needs_key=not remedy,
+    )
 
 
 def _format_fitting_splits(design: Design) -> str:

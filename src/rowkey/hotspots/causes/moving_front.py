@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import estimate_front_share, find_clock_field
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
-from rowkey.proposals import propose_spread_key
+from rowkey.proposals import ANOTHER_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rowkey.schema import FieldFacts
 
 SORTED_ARRIVAL = "bulk_sorted"
+IMPORT_REMEDY = "Shuffle the rows before they are loaded, or use a bulk load of HFiles."
 
 
 class MovingFrontCause(Cause):
@@ -56,7 +57,7 @@ class MovingFrontCause(Cause):
             f"{what}: at any moment one region takes {takes}.",
             skew,
             {"field": field, "rising": rising},
-            _format_remedy(design, facts, is_import=is_import),
+            IMPORT_REMEDY if is_import else ANOTHER_KEY,
             needs_key=not is_import,
         )
 
@@ -95,7 +96,6 @@ class MovingFrontCause(Cause):
             "share": result.region_shares.mean,
         }
         is_import = result.design.writes.arrival == SORTED_ARRIVAL
-        remedy = _format_remedy(result.design, result.facts, is_import=is_import)
         least_share = 1.0 if front.is_stationary else _find_least_share(result)
         bound = 1.0 if is_import else max(result.servers * least_share, 1.0)
         return CauseFinding(
@@ -103,7 +103,7 @@ class MovingFrontCause(Cause):
             message,
             bound,
             figures,
-            remedy,
+            IMPORT_REMEDY if is_import else ANOTHER_KEY,
             explained=result.measured_skew.skew,
             needs_key=not is_import,
         )
@@ -135,11 +135,3 @@ def _format_share(share: float) -> str:
 def _format_import_reason() -> str:
     """Return the clause that says that rows are imported in the order of their keys."""
     return "rows are imported in the order of their keys"
-
-
-def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], *, is_import: bool) -> str:
-    """Return the remedy: shuffle an import, or put a part in front that spreads rows."""
-    if is_import:
-        return "Shuffle the rows before they are loaded, or use a bulk load of HFiles."
-    proposal = propose_spread_key(design, facts)
-    return f"Put {proposal.prefix_phrase}; {proposal.cost_phrase}."

@@ -9,7 +9,7 @@ from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import CLOCK_ARRIVALS, find_leading_part, is_time_only
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.messages import pluralize
-from rowkey.proposals import propose_spread_key
+from rowkey.proposals import ANOTHER_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,14 +49,13 @@ class TimeOnlyBucketCause(Cause):
             "reached": reached,
             "buckets": part.cardinality,
         }
-        remedy = _format_remedy(design, facts)
         if reached is not None and part.cardinality is not None and reached < part.cardinality:
             message = (
                 f"{_format_source(part)}, and its times come in steps of "
                 f"{_format_seconds(step_ns)}: they reach {reached} of {part.cardinality} values."
             )
             bound = max(servers / reached, 1.0)
-            return CauseFinding(cls.name, message, bound, figures, remedy, needs_key=True)
+            return CauseFinding(cls.name, message, bound, figures, ANOTHER_KEY, needs_key=True)
         if step_ns < SECOND_NS or design.writes.arrival not in CLOCK_ARRIVALS:
             return None
         places = f"one of {part.cardinality} values" if _has_listed_values(part) else ("one region")
@@ -64,7 +63,7 @@ class TimeOnlyBucketCause(Cause):
             f"{_format_source(part)}: all events of the same {_format_seconds(step_ns)} go to "
             f"{places}."
         )
-        return CauseFinding(cls.name, message, servers, figures, remedy, needs_key=True)
+        return CauseFinding(cls.name, message, servers, figures, ANOTHER_KEY, needs_key=True)
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
@@ -93,18 +92,10 @@ class TimeOnlyBucketCause(Cause):
             message,
             result.compute_least_skew(moments),
             figures,
-            prediction.remedy,
+            ANOTHER_KEY,
             explained=result.measured_skew.skew,
             needs_key=True,
         )
-
-
-def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
-    """Return the remedy: a key that is spread by another field than the time."""
-    proposal = propose_spread_key(design, facts)
-    return (
-        f"Use {proposal.toml_text}, which spreads the events of one moment; {proposal.cost_phrase}."
-    )
 
 
 def _find_time_bucket(design: Design, facts: Mapping[str, FieldFacts]) -> Part | None:

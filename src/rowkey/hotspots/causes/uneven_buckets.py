@@ -11,7 +11,7 @@ from rowkey.hotspots.load_result import CauseFinding, LoadResult, assign_row_cod
 from rowkey.hotspots.skew import compute_even_skew
 from rowkey.keys import Determinant
 from rowkey.messages import pluralize
-from rowkey.proposals import MIN_VALUES_PER_REGION, propose_spread_key
+from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
 from rowkey.regions import compute_server_imbalance
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ class UnevenBucketsCause(Cause):
             "share": 1 / reached,
         }
         bound = compute_server_imbalance(reached, design.cluster.servers)
-        remedy = _format_remedy(design, facts)
-        return CauseFinding(cls.name, message, bound, figures, remedy, needs_key=True)
+        return CauseFinding(cls.name, message, bound, figures, ANOTHER_KEY, needs_key=True)
 
     @classmethod
     def predict_from_sample(
@@ -160,7 +159,7 @@ def _find_uneven_values(
         message,
         compute_least_skew(np.bincount(ranks), servers),
         figures,
-        _format_remedy(design, facts),
+        ANOTHER_KEY,
         explained=servers * fullest,
         needs_key=True,
     )
@@ -172,11 +171,3 @@ def _count_values(codes: np.ndarray[Any, Any], ranks: np.ndarray[Any, Any]) -> n
 
     width = int(codes.max(initial=0)) + 1
     return np.bincount(np.unique(ranks * width + codes) // width)
-
-
-def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
-    """Return the remedy: a bucket with a good hash."""
-    proposal = propose_spread_key(design, facts)
-    return (
-        f"Use {proposal.toml_text}, whose hash spreads such values evenly; {proposal.cost_phrase}."
-    )

@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots.read_contract import ReadCause
-from rowkey.hotspots.read_load_result import (
-    MIN_GAIN,
-    ReadCauseFinding,
-    ReadGain,
-    ReadLoadResult,
-    build_proposal_evidence,
-)
+from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
 from rowkey.messages import Message
-from rowkey.proposals import PER_BUCKET, KeyProposal, propose_spread_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +15,10 @@ NEWEST_SHARE = 0.05
 """Share of the sampled rows that count as the newest."""
 MIN_NEWEST_SHARE_IN_REGION = 0.5
 """Share of the newest rows that the busiest region must hold."""
+
+REMEDY = Message(
+    "read_hot_spot.newest_cached", "Cache the newest rows, or ask for them less often."
+)
 
 
 class NewestRegionCause(ReadCause):
@@ -43,9 +40,6 @@ class NewestRegionCause(ReadCause):
             share = _measure_newest_share(result, name)
             if share < MIN_NEWEST_SHARE_IN_REGION:
                 continue
-            proposal = propose_spread_key(result.design, result.facts)
-            gain = result.measure_gain(proposal)
-            is_worth = gain is not None and gain.is_worth_spreading
             message = Message(
                 "read_hot_spot.newest",
                 "it asks for the newest rows, and region {region} holds them",
@@ -55,15 +49,10 @@ class NewestRegionCause(ReadCause):
             return ReadCauseFinding(
                 cls.name,
                 message,
-                _format_remedy(name, proposal, gain),
+                REMEDY,
                 share * min(region_share, 1.0),
-                {
-                    "fields": [name],
-                    "region": region,
-                    "newest_share": share,
-                    "proposal": build_proposal_evidence(proposal if is_worth else None),
-                },
-                needs_key=is_worth,
+                {"fields": [name], "region": region, "newest_share": share},
+                needs_key=True,
             )
         return None
 
@@ -101,35 +90,3 @@ def _measure_newest_share(result: ReadLoadResult, name: str) -> float:
     if not len(newest):
         return 0.0
     return float((result.row_regions[newest] == result.busiest_region).mean())
-
-
-def _format_remedy(name: str, proposal: KeyProposal, gain: ReadGain | None) -> Message:
-    """Return the remedy: a bucket before the time, or a cache where that gains too little."""
-    if gain is None:
-        return Message(
-            "read_hot_spot.newest_cached",
-            "Cache the newest rows, or ask for them less often.",
-        )
-    if not gain.is_worth_spreading:
-        return Message(
-            "read_hot_spot.newest_together",
-            "Cache the newest rows, or ask for them less often: if a bucket before {field} spread "
-            "them, the busiest server would have hardly less to do for {reads}.",
-            field=name,
-            reads=_name_reads(gain),
-        )
-    return Message(
-        "read_hot_spot.newest_remedy",
-        'Use key = "{key}" and splits = "{splits}": with a bucket before {field} in the key, the '
-        "newest rows lie in several regions, each of which the read asks.",
-        key=proposal.key,
-        splits=PER_BUCKET,
-        field=name,
-    )
-
-
-def _name_reads(gain: ReadGain) -> Message:
-    """Return for which reads a key gains too little: for this one, or only for all of them."""
-    if gain.own < MIN_GAIN:
-        return Message("read_hot_spot.this_read", "this read")
-    return Message("read_hot_spot.all_reads", "all reads together")

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots.load_result import assign_row_codes
 from rowkey.hotspots.read_contract import ReadCause
-from rowkey.hotspots.read_load_result import (
-    ReadCauseFinding,
-    ReadLoadResult,
-    build_proposal_evidence,
-)
+from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
 from rowkey.messages import Message
-from rowkey.proposals import (
-    MAX_HEAVY_VALUES,
-    KeyProposal,
-    is_heavy,
-    list_heavy_values,
-    propose_heavy_key,
-)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,19 +37,21 @@ class PopularValueCause(ReadCause):
         surplus = result.busiest_share - 1 / result.servers
         if popular is None or popular.surplus <= max(MIN_EXPLAINED_SHARE * surplus, 0.0):
             return None
-        proposal = _propose_key(result, popular)
         return ReadCauseFinding(
             cls.name,
             _format_reason(result, popular),
-            _format_remedy(popular, proposal),
+            Message(
+                "read_hot_spot.popular_cached",
+                "Cache the answers for this {field}; more servers do not help.",
+                field=popular.name,
+            ),
             min(popular.work_share / (result.busiest_share or 1.0), 1.0),
             {
                 "fields": [popular.field],
                 "row_share": popular.row_share,
                 "operation_share": popular.work_share,
-                "proposal": build_proposal_evidence(proposal),
             },
-            needs_key=proposal is not None,
+            needs_key=popular.value.is_valid,  # no list of heavy values holds a null
         )
 
 
@@ -159,18 +149,6 @@ def _format_reason(result: ReadLoadResult, popular: _PopularValue) -> Message:
     )
 
 
-def _propose_key(result: ReadLoadResult, popular: _PopularValue) -> KeyProposal | None:
-    """Propose a key that spreads a value; None if the busiest server gains too little by it."""
-    field, plain, share = popular.field, popular.value.as_py(), popular.row_share
-    if plain is None or not is_heavy(share, result.servers):
-        return None  # no list of heavy values holds a null
-    known = list_heavy_values(result.facts, field, result.servers)
-    heavy = [(plain, share), *(one for one in known if one[0] != plain)][:MAX_HEAVY_VALUES]
-    proposal = propose_heavy_key(result.design, result.facts, (field,), heavy)
-    gain = None if proposal is None else result.measure_gain(proposal)
-    return proposal if gain is not None and gain.is_worth_spreading else None
-
-
 def _measure_row_share(result: ReadLoadResult, field: str, value: Any) -> float:
     """Return the share of all sampled rows that have a value, which may be null."""
     import pyarrow.compute as pc
@@ -193,23 +171,3 @@ def _compute_work(result: ReadLoadResult, counts: np.ndarray[Any, Any]) -> np.nd
     answers: np.ndarray[Any, Any] = counts.sum() * result.read.keys.compute_shares(counts)
     is_point = set(result.design.key.fields) <= set(result.read.equality_fields)
     return answers * counts if result.read.limit is None and not is_point else answers
-
-
-def _format_remedy(popular: _PopularValue, proposal: KeyProposal | None) -> Message:
-    """Return the remedy: a cache, or a key that spreads the value."""
-    if proposal is None:
-        return Message(
-            "read_hot_spot.popular_cached",
-            "Cache the answers for this {field}; more servers do not help.",
-            field=popular.name,
-        )
-    return Message(
-        "read_hot_spot.popular_remedy",
-        'Cache the answers for this {field}, or use key = "{key}" and splits = "{splits}" with '
-        "heavy = {heavy} under {field}, which spreads its rows over several buckets; more servers "
-        "do not help.",
-        field=popular.field,
-        key=proposal.key,
-        splits=proposal.splits,
-        heavy=json.dumps(proposal.heavy_values[popular.field], ensure_ascii=False),
-    )

@@ -92,7 +92,6 @@ limit = 100
             explanation = explain_read(
                 subject.key,
                 BoundRead(one.bounds),
-                servers=subject.cluster.servers,
                 facts=subject.facts,
             )
             if explanation.rows_read is None or explanation.rows_read < self.MIN_ROWS_FOR_INFO:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
-from rowkey.proposals import propose_read_table
+from rowkey.proposals import ANOTHER_KEY
 from rowkey.schema import Range
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
@@ -80,15 +80,9 @@ name  = "an hour"
 where = "ts >= ? and ts < ?"
 span  = "1h"
 """
-    MAX_PROPOSALS = 20
-    """Reads, from the first on, for which a key is proposed: each proposal takes milliseconds."""
     MAX_LIMIT_OF_POINT_READ = 10
     ASSUMED_ROWS = 1_000_000
     """Rows of a table of unknown size."""
-    FALLBACK_REMEDY = (
-        "Add a second table whose key starts, after the bucket, with the fields that this "
-        "read gives."
-    )
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each declared read that scans the whole table."""
@@ -101,23 +95,15 @@ span  = "1h"
                 for name, bound in one.bounds.items()
             )
             if one.bounds and not is_only_reversed:
-                better = (
-                    propose_read_table(
-                        subject.key, one.bounds, read.order, subject.cluster.servers, subject.facts
-                    )
-                    if index < self.MAX_PROPOSALS
-                    else None
-                )
                 yield self.build_finding(
                     subject.format_path("reads", index, "where"),
                     f"the read '{read.name}' scans the whole table: it gives "
                     f"{' and '.join(one.bounds)}, which cannot narrow the scan with this key",
-                    better.format_remedy() if better else self.FALLBACK_REMEDY,
+                    ANOTHER_KEY,
                     severity=self._choose_severity(subject, read),
                     value=read.name,
                     given=list(one.bounds),
                     needs_key=True,
-                    proposal=better.key if better is not None else None,
                 )
             elif not one.bounds and read.limit is None:
                 yield self.build_finding(

@@ -13,7 +13,7 @@ from rowkey.hotspots import (
 )
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
-from rowkey.proposals import format_more_regions, propose_spread_key
+from rowkey.proposals import ANOTHER_KEY, format_more_regions
 from rowkey.regions import (
     ARTICLE_NAME,
     MAX_FILE_SIZE,
@@ -120,7 +120,7 @@ rate = "5000/s"
             where = (
                 f"all of it written to one region at a time, because the key begins with {front}"
             )
-            remedy = self._format_front_remedy(subject)
+            remedy = ANOTHER_KEY
         elif "missed_splits" in subject.causes:
             remedy = (
                 "Change the splits first, as RK201 says; how many regions they then need is told "
@@ -140,15 +140,6 @@ rate = "5000/s"
             region_bytes=each,
             wanted=proposed_regions,
             opinions=[f"{o.source}: {o.reason}" for o in subject.sizing.opinions],
-        )
-
-    @staticmethod
-    def _format_front_remedy(subject: LintSubject) -> str:
-        """Return the remedy for keys that move with the clock, which need no more regions."""
-        proposal = propose_spread_key(subject.design, subject.facts)
-        return (
-            f"Put {proposal.prefix_phrase}; {proposal.cost_phrase}. More regions from the start "
-            "would stay empty, and the one that is written to would split as often."
         )
 
     @staticmethod

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
 from rowkey.plan import count_spreading_parts
-from rowkey.proposals import list_heavy_values, propose_heavy_key
+from rowkey.proposals import ANOTHER_KEY
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
@@ -103,29 +103,9 @@ limit = 1000
                 f"the read '{one.read.name}' gives {names} but not "
                 f"{' and '.join(sorted(missing_fields))}, from which the bucket is computed too, "
                 f"so it scans {pluralize(one.plan.fan_out, 'range')}",
-                self._format_remedy(subject, pinned),
+                ANOTHER_KEY,
                 value=one.read.name,
                 fan_out=one.plan.fan_out,
                 lacking=sorted(missing_fields),
                 needs_key=True,
             )
-
-    def _format_remedy(self, subject: LintSubject, names: Sequence[str]) -> str:
-        """Return the remedy: one bucket for each value that a read gives, but for heavy values.
-
-        Args:
-            subject: the design.
-            names: the fields of the bucket that the read gives.
-        """
-        servers, facts = subject.cluster.servers, subject.facts
-        heavy = list_heavy_values(facts, names[0], servers)
-        proposal = heavy and propose_heavy_key(subject.design, facts, names, heavy)
-        if proposal:
-            return f"Try {proposal.heavy_text}."
-        text = f"Compute the bucket from {', '.join(names)} alone"
-        known = facts.get(names[0])
-        if heavy:
-            return f"{text}, and its most frequent value in a table of its own."
-        if len(names) == 1 and known is not None and known.heaviest_share is not None:
-            return f"{text}: no single value takes much of the load."
-        return f"{text}, if no single value takes much of the load."

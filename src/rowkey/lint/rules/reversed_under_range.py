@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
-from rowkey.proposals import build_ordering_term, format_quantile_splits, propose_spread_key
+from rowkey.proposals import ANOTHER_KEY, build_ordering_term, format_quantile_splits
 from rowkey.schema import FieldRef, Range
 
 if TYPE_CHECKING:
@@ -99,16 +99,18 @@ limit = 1000
                 runs = next(
                     (text for unit_ns, text in self.RUN_EXAMPLES if tick and unit_ns <= tick), None
                 )
+                remedy = self._format_remedy(subject, name, unordered[name], one)
                 yield self.build_finding(
                     one.path,
                     f"the read '{one.read.name}' asks {what} {name}, but {unordered[name]} "
                     "does not keep its order, so neighbouring values are far apart in the "
                     "table",
-                    self._format_remedy(subject, name, unordered[name], one),
+                    remedy,
                     value=unordered[name],
                     verdict=self.OTHER_VERDICT if runs is None else self.TIME_VERDICT.format(runs),
                     field=name,
                     read=one.read.name,
+                    needs_key=remedy is ANOTHER_KEY,
                 )
 
     @staticmethod
@@ -133,8 +135,4 @@ limit = 1000
             return f"{advice}."
         if subject.design.fields[name].type.unit_ns is None:
             return f"{advice}, and set {format_quantile_splits(subject.design)}."
-        terms = subject.key.terms
-        proposal = propose_spread_key(
-            subject.design, subject.facts, (*terms[:place], forms[0], *terms[place + 1 :])
-        )
-        return f"Use {proposal.toml_text}; {proposal.cost_phrase}."
+        return ANOTHER_KEY

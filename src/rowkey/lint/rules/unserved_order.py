@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
-from rowkey.proposals import propose_read_table
+from rowkey.proposals import ANOTHER_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,9 +70,6 @@ order = "time desc"
 limit = 20
 """
 
-    MAX_PROPOSALS = 20
-    """Reads, from the first on, for which a key is proposed: each proposal takes milliseconds."""
-
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read whose order the key cannot give."""
         for index, one in enumerate(subject.reads):
@@ -83,13 +80,6 @@ limit = 20
                 continue  # full-scan-read reports it
             if any(order.field in subject.unordered_fields for order in read.order):
                 continue  # reversed-under-range reports it
-            better = (
-                propose_read_table(
-                    subject.key, one.bounds, read.order, subject.cluster.servers, subject.facts
-                )
-                if index < self.MAX_PROPOSALS
-                else None
-            )
             spared = "" if read.limit is None else f", in spite of the limit of {read.limit:,}"
             comes = ", ".join(map(str, plan.row_order)) or "no field order"
             yield self.build_finding(
@@ -97,11 +87,10 @@ limit = 20
                 f"the read '{read.name}' wants the order {', '.join(map(str, read.order))}, "
                 f"but the key gives {comes}, so all rows of the answer are sorted in memory "
                 f"before the first is returned{spared}",
-                better.format_remedy() if better else "",
+                ANOTHER_KEY,
                 severity="info" if read.limit is None else None,
                 value=read.name,
                 wanted=[str(o) for o in read.order],
                 comes=[str(o) for o in plan.row_order],
                 needs_key=True,
-                proposal=better.key if better is not None else None,
             )

@@ -182,11 +182,7 @@ def translate_cause(cause: Mapping[str, Any], translator: Translator) -> tuple[s
         message = translator(f"{prefix}.general")
     if isinstance(cause["remedy"], Message):
         return title, message, translator.translate_message(cause["remedy"])
-    if cause["proposal"]:
-        return title, message, translator(f"{prefix}.proposal", **cause["proposal"])
-    if cause["notation"]:
-        return title, message, translator(f"{prefix}.remedy", notation=cause["notation"])
-    return title, message, translator(f"{prefix}.bare")
+    return title, message, translator(f"{prefix}.remedy")
 
 
 def _join_fields(evidence: Mapping[str, Any]) -> dict[str, Any]:

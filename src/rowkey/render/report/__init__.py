@@ -2,7 +2,6 @@
 
 from rowkey.render.report.document import (
     build_report_document,
-    build_shown_cause,
     build_summary_document,
 )
 from rowkey.render.report.heat_map import pack_counts
@@ -11,7 +10,6 @@ from rowkey.render.report.key_boxes import build_key_boxes
 __all__ = [
     "build_key_boxes",
     "build_report_document",
-    "build_shown_cause",
     "build_summary_document",
     "pack_counts",
 ]

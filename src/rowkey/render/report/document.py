@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from importlib.metadata import version
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S
-from rowkey.design import format_toml_value
 from rowkey.errors import IncomparableDesigns
 from rowkey.messages import shorten_text, shorten_texts
 from rowkey.render.comparison import build_comparison_document
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
     from rowkey.advise import Comparison, JudgedDesign
     from rowkey.explanations import Explanation
-    from rowkey.hotspots import CauseFinding
     from rowkey.plan import DeclaredRead
     from rowkey.render.redaction import Redaction
     from rowkey.simulate import ReadCost
@@ -95,7 +92,10 @@ def build_summary_document(
     return {
         "name": shorten_text(judged.name),
         **shorten_texts(build_replay_document(judged, redaction)),
-        "causes": [build_shown_cause(cause, redaction) for cause in judged.simulation.causes],
+        "causes": [
+            shorten_texts(build_cause_document(cause, redaction))
+            for cause in judged.simulation.causes
+        ],
     }
 
 
@@ -115,27 +115,6 @@ def _build_design(judged_design: JudgedDesign, redaction: Redaction) -> dict[str
         ],
         **_build_storage(judged_design),
     }
-
-
-def build_shown_cause(cause: CauseFinding, redaction: Redaction = NO_REDACTION) -> dict[str, Any]:
-    """Return a cause of a hot spot with what it proposes, for sentences of other languages."""
-    notation = _NOTATION_PATTERN.search(cause.remedy)
-    return {
-        **shorten_texts(build_cause_document(cause, redaction)),
-        "notation": shorten_text(notation[0]) if notation else "",
-        "proposal": {} if redaction.is_hiding else _format_proposal(cause),
-    }
-
-
-def _format_proposal(cause: CauseFinding) -> dict[str, str]:
-    """Return the key, splits and heavy values that a cause proposes, in TOML notation."""
-    proposal = cause.evidence.get("proposal")
-    if not proposal or not proposal["heavy"]:
-        return {}
-    ((field, values),) = proposal["heavy"].items()
-    options = {name: format_toml_value(proposal[name]) for name in ("key", "splits")}
-    options |= {"field": field, "heavy": json.dumps(values, ensure_ascii=False)}
-    return {name: shorten_text(option) for name, option in options.items()}
 
 
 def _build_read(
