@@ -395,14 +395,15 @@ class LiveWatch:
         """Read what is due, one thing of one table; return the seconds until the next is due.
 
         What a page asks for comes first, then what is due for the longest time, so that a table
-        whose readings take long keeps no other from being read.
+        whose readings take long keeps no other from being read. Load that no page shows comes last:
+        during an outage each reading takes long, and open regions show which tables are down.
         """
         now_s = self._clock()
         if now_s >= self._list_due_s and not self.is_own_load:
             self._update_tables()
         with self._lock:
             readings = [
-                (self._find_due_s(table, what), table.name, what)
+                (self._find_due_s(table, what), table, what)
                 for table in self._tables.values()
                 for what in Reading
             ]
@@ -412,8 +413,7 @@ class LiveWatch:
                 next_s = min([list_due_s, *(one[0] for one in readings)], default=inf)
                 longest_s = WATCHED_S if self.is_own_load else UNWATCHED_S
                 return min(max(next_s - self._clock(), 0.0), longest_s)
-            _, name, what = min(due)
-            table = self._tables[name]
+            _, table, what = min(due, key=_rank_reading)
         self._try_read(table, what)
         return 0.0
 
@@ -426,6 +426,8 @@ class LiveWatch:
         due_s = table.due_s.get(what, inf if what is Reading.OPERATIONS else -1.0)
         if what is Reading.LOAD and (table.viewer_count or self.is_own_load):
             due_s = min(due_s, table.tried_s.get(what, -1.0) + WATCHED_S)
+        elif what is Reading.LOAD and table.failing_s is not None and due_s > -inf:
+            return inf  # until its regions are open
         return due_s
 
     def _try_read(self, table: WatchedTable, what: Reading, *, opens: bool = False) -> None:
@@ -543,3 +545,14 @@ class LiveWatch:
                     reason=table.problem,
                     regions=regions,
                 )
+
+
+def _rank_reading(reading: tuple[float, WatchedTable, Reading]) -> tuple[bool, bool, float, str]:
+    """Return what readings are sorted by, of which the first is made next.
+
+    Args:
+        reading: when it is due, its table, and what is read.
+    """
+    due_s, table, what = reading
+    is_unseen = what is Reading.LOAD and not table.viewer_count
+    return due_s > -inf, is_unseen, due_s, table.name

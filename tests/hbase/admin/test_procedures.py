@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from hbase.admin.scripted import ScriptedMaster
+from rowkey.boottime import read_boottime_s
 from rowkey.cells import Family
 from rowkey.errors import CatalogMismatch, RowkeyError
-from rowkey.hbase.admin import Admin
+from rowkey.hbase.admin import Admin, counters
 from rowkey.hbase.errors import (
     CallTimedOut,
     InvalidRequest,
@@ -316,6 +317,31 @@ def test_closed_regions_are_counted_without_waiting() -> None:
     caller = ScriptedMaster(script, [here, there])
     assert (1, 3) == Admin(caller).count_open_regions("t", wait_s=1.0)
     assert 2 == len(caller.asked)
+
+
+def test_a_silent_server_is_not_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that has not answered a count gets 50 ms in the next ones, until 10 s are over."""
+    waits: list[float] = []
+    answers: list[Any] = []
+
+    class Servers(ScriptedMaster):
+        def call_server(self, address: Any, request: Any, deadline: Any = None) -> Any:
+            waits.append(deadline.get_remaining_s())
+            answer = answers.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    region = build_region(b"", b"", RS2)
+    admin = Admin(Servers({}, [region]))
+    gone, load = OperationTimedOut("rs2", "is gone"), [RegionLoad(region.name, 3, 4)]
+    answers += [gone, gone, load, gone, gone, gone]
+    assert [0, 0, 1, 0, 0] == [admin.count_open_regions("t", wait_s=1.0)[0] for _ in range(5)]
+    now_s = read_boottime_s()
+    monkeypatch.setattr(counters, "read_boottime_s", lambda: now_s + counters.SILENT_S)
+    assert 0 == admin.count_open_regions("t", wait_s=1.0)[0]
+    is_short = [one <= counters.SILENT_LIMIT_S for one in waits]
+    assert [False, True, True, False, True, False] == is_short
 
 
 def test_clones_overwrite_nothing() -> None:

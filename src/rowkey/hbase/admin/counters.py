@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from rowkey.boottime import read_boottime_s
 from rowkey.hbase.admin.argument_checks import ArgumentChecks
 from rowkey.hbase.admin.procedures import ProcedureRunner, poll_with_backoff
 from rowkey.hbase.errors import HBaseError, InvalidRequest
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from rowkey.hbase.locations import RegionLocation
     from rowkey.hbase.requests.region_load import RegionLoad
+    from rowkey.hbase.retrying_caller import RetryingCaller
     from rowkey.hbase.settings import Deadline
     from rowkey.hbase.wire.names import ServerName
 
@@ -54,8 +56,17 @@ class HBaseRegionCounts(NamedTuple):
         return self.load.name, self.server
 
 
+SILENT_S, SILENT_LIMIT_S = 10.0, 0.05
+"""Seconds for which a server that has not answered is waited for only so long, when open regions
+are counted: the tables of a cluster are counted one after the other, and share its servers."""
+
+
 class CounterAdmin(ProcedureRunner):
     """Read the request counters of regions."""
+
+    def __init__(self, caller: RetryingCaller) -> None:
+        super().__init__(caller)
+        self._silent_until_s: dict[ServerName, float] = {}
 
     def get_counters(self, name: str, *, wait_s: float | None = None) -> list[HBaseRegionCounts]:
         """Return the current counters of each region of a table, in key order.
@@ -88,7 +99,8 @@ class CounterAdmin(ProcedureRunner):
     def count_open_regions(self, name: str, *, wait_s: float | None = None) -> tuple[int, int]:
         """Return how many regions of a table servers that answer have open, and how many there are.
 
-        Nothing is waited for but the answers: a region that is being moved is not open.
+        Nothing is waited for but the answers: a region that is being moved is not open. A server
+        that did not answer the last count gets 50 ms for 10 s, also in counts of other tables.
 
         Args:
             name: the table; it may be disabled.
@@ -104,28 +116,42 @@ class CounterAdmin(ProcedureRunner):
         deadline = self._build_deadline(wait_s)
         rows = self._caller.locator.list_region_rows(name, deadline)
         regions = [region for region in (row.open_region for row in rows) if region is not None]
-        loads = chain.from_iterable(self._fetch_loads(name, regions, deadline))
+        loads = chain.from_iterable(self._fetch_loads(name, regions, deadline, hurries_silent=True))
         return len(list(_build_counts(regions, loads))), len(rows)
 
     def _fetch_loads(
-        self, name: str, regions: Sequence[RegionLocation], deadline: Deadline
+        self,
+        name: str,
+        regions: Sequence[RegionLocation],
+        deadline: Deadline,
+        *,
+        hurries_silent: bool = False,
     ) -> Iterator[list[tuple[ServerName, RegionLoad]]]:
         """Yield the (server, region load) pairs of each server of these regions that answers.
 
-        One that does not answer takes no more than its share of the time.
+        One that does not answer takes no more than its share of the time, or than `SILENT_LIMIT_S`
+        if it `hurries_silent` ones and that server has not answered before.
         """
         request = GetRegionLoad(shorten_table_name(name))
         servers = list(dict.fromkeys(region.server for region in regions))
         for number, server in enumerate(servers):
             share_s = deadline.get_remaining_s() / (len(servers) - number)
             limit_s = min(self._caller.settings.call_timeout_s, share_s)
+            is_silent = hurries_silent and (
+                self._silent_until_s.get(server, 0.0) > read_boottime_s()
+            )
+            if is_silent:
+                limit_s = min(limit_s, SILENT_LIMIT_S)
             try:
                 call_deadline = deadline.shorten_to(limit_s)
                 loads = self._caller.call_server(server.address, request, call_deadline)
             except InvalidRequest:
                 raise
             except HBaseError:
+                if hurries_silent and not is_silent:
+                    self._silent_until_s[server] = read_boottime_s() + SILENT_S
                 continue  # its regions are missing then, and the caller polls again
+            self._silent_until_s.pop(server, None)
             yield [(server, load) for load in loads]
 
     def get_reported_counters(self, name: str) -> list[HBaseRegionCounts]:
