@@ -108,6 +108,7 @@ def test_pages_tell_of_undeclared_cells(tmp_path: Path) -> None:
         )
         page = check_page(client.get("/tables/logs/rows").text)
         assert "does not declare: 3. Rows with such cells only, which are not shown: 1" in page.text
+        assert "columns that the design does not declare are left out" in page.text  # of an export
         shown = {"row": json.dumps({name: ROWS[1][name] for name in ("host", "ts")})}
         page = check_page(client.get("/tables/logs/row", params=shown).text)
         assert "in a column that the design does not declare" in page.text

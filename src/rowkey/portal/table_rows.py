@@ -111,10 +111,6 @@ class RowQuery:
             ReadError: with every mistake in the conditions and the order.
         """
         scan = table.scan(self.where, order=self.order, limit=limit, resume=self.resume or None)
-        families, _ = table.store.families_and_attributes
-        # Else a row that many events share would be in memory as a whole.
-        if len(families) == 1 or not scan.design.layout.has_shared_rows:
-            scan.count_undeclared()
         reader = BoundedReader(scan.reader, limits)
         abandoned = is_abandoned or Event()
         scan.reader = reader
@@ -181,6 +177,10 @@ def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) 
     """
     scan = query.build_scan(table, query.limit, PAGE_LIMITS, is_abandoned)
     scan.skips_undecodable = True
+    families, _ = table.store.families_and_attributes
+    # Else a row that many events share would be in memory as a whole.
+    if len(families) == 1 or not scan.design.layout.has_shared_rows:
+        scan.count_undeclared()
     fields, names = scan.design.fields, table.writer.identity_fields
     found = [{name: row.get(name) for name in fields} for row in scan]
     rows = [build_row_document(row) for row in found]
