@@ -134,6 +134,10 @@ def test_pages_leave_out_rows_that_cannot_be_decoded(tmp_path: Path) -> None:
             assert [True, True] == [one in page.text for one in (text, r"\x05no end, \x07<b>")]
         answer = client.get("/tables/logs/rows.csv")
         assert (422, True) == (answer.status_code, "row key 073c623e" in answer.text)
+        table.store.mutate([RowCells(b"\xfe<user>", [Cell("d", b"note", LATEST, b"1")])])
+        for limit in (50, 2):  # also those outside of all buckets
+            document = client.get(f"/tables/logs/rows?limit={limit}", headers=JSON).json()
+            assert b"\xfe<user>".hex() == document["undecodable"]["sample"][0]["row_key"]
 
 
 @pytest.mark.parametrize("key", ["[host]", "[salt(4)][host]"])

@@ -598,7 +598,7 @@ def test_rows_that_cannot_be_decoded_are_left_out_on_request(key: str) -> None:
 def test_rows_outside_of_all_keys_of_the_design_are_counted(
     key: str, engine: str, tmp_path: Path
 ) -> None:
-    """A scan of all rows counts and names rows under keys between and after its ranges."""
+    """A scan of all rows, or the first ones, names rows under keys between and after its ranges."""
     fields = {"host": "text", "n": "u32", "v": "u8"}
     design = rowkey.Design("logs", key, fields=fields)
     with rowkey.open(design, "memory:" if engine == "memory" else f"rocks:{tmp_path}") as table:
@@ -620,3 +620,9 @@ def test_rows_outside_of_all_keys_of_the_design_are_counted(
                 assert 4 == scan.undecodable_rows.row_count
         scan = table.scan("host = ?", "a", count_undeclared=True)
         assert (1, 0) == (scan.count(), scan.undecodable_rows.row_count)
+        for limit in (1, 2, 9, 1 << 40):  # as many of each range outside
+            scan = table.scan(limit=limit, count_undeclared=True)
+            assert 1 == len(list(scan))
+            found = scan.undecodable_rows.row_count
+            assert min(limit, 4) <= found <= 4
+            assert found == 4 or limit < 4

@@ -142,8 +142,9 @@ class Scan:
         """The undeclared cells of the rows that were read so far, if they are counted: of those
         that `undeclared=True` would return."""
         self.undecodable_rows = UndecodableRows()
-        """The rows that were left out so far because they cannot be decoded. A scan of the whole
-        table, with summaries, adds those outside of all keys of the design: they are no error."""
+        """The rows that were left out so far because they cannot be decoded. A scan without
+        conditions, with summaries, adds those outside of all keys of the design: they are no error.
+        """
         self._last_row: bytes | None = None
         """The identity of the last row with cells of no event: more of them may be read later."""
         self._lock = Lock()
@@ -230,13 +231,14 @@ class Scan:
     def restart_summaries(self) -> None:
         """Forget what was counted, because rows are read again from the first one.
 
-        If all rows are read, those under keys that no row of the design can have count at once.
+        If the first rows of all are read, those under keys that no row of the design can have count
+        at once; with a limit, as many of each range of such keys.
         """
         self.undeclared_cells.clear()
         self.undecodable_rows.clear()
         self._last_row = None
-        reads_all = self.start_token is None and self.limit is None and not self.bound_read.bounds
-        if reads_all and self.needs_summaries:
+        is_first_of_all = self.start_token is None and not self.bound_read.bounds
+        if is_first_of_all and self.needs_summaries and self.limit != 0:
             count_rows_outside(self)
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rowkey.engines import CellSelection, ScanRange
+from rowkey.engines import MAX_VERSIONS, CellSelection, ScanRange
 from rowkey.table.scans.merge import defer_run, gather_copies, merge_runs
 from rowkey.table.scans.scan_items import (
     build_event_items,
@@ -78,8 +78,10 @@ def list_ranges_outside(scan: Scan) -> list[ScanRange]:
 
 def count_rows_outside(scan: Scan) -> None:
     """Count the rows outside of the ranges of a scan of all rows, as rows that are left out."""
+    limit = None if scan.limit is None else min(scan.limit, MAX_VERSIONS)
+    selection = CellSelection(batch=PAGE_CELLS, limit=limit, expected_rows=limit)
     with ExitStack() as stack:
-        cursors = scan.reader.scan(list_ranges_outside(scan), CellSelection(batch=PAGE_CELLS))
+        cursors = scan.reader.scan(list_ranges_outside(scan), selection)
         stack.callback(close_cursors, cursors)
         for cursor in cursors:
             deque(skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows), 0)
@@ -130,7 +132,7 @@ def _estimate_rows_to_read(scan: Scan, range_count: int) -> int | None:
     layout, copies = scan.design.layout, scan.copy_matcher
     is_joined = layout.has_shared_rows or copies.is_in_prefix or copies.is_scattered
     # The row after the last one shows that no copy or event of that one follows.
-    rows = scan.limit + is_joined
+    rows = min(scan.limit, MAX_VERSIONS - 1) + is_joined
     if range_count > 1:
         rows = min(rows, 2 * rows // range_count + SPARE_ROWS)
     if scan.is_paged:
