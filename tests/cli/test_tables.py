@@ -144,14 +144,16 @@ def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things_folder:
     del things_folder
     good, wrong = '{"host": "q", "ts": %d}', '{"host": "q", "ts": "soon"}'
     unknown = '{"host": "q", "ts": 2, "hots": 1}'
-    lines = [good % 1, "", "{bad", wrong, unknown, '{"ts": 3}', good % 4]
+    twice = '{"host": "q", "ts": 2, "ts": 3}'
+    lines = [good % 1, "", "{bad", wrong, unknown, '{"ts": 3}', good % 4, twice]
     done = run_on_things("put", stdin="\n".join(lines))
     first, *errors = done.err.splitlines()
     assert (2, "2 rows written") == (done.code, first)
-    places = ("line 3: ", "line 4, field ", "line 5, field ", "line 6, field ")
+    places = ("line 3: ", "line 4, field ", "line 5, field ", "line 6, field ", "line 8: ")
     starts = [f"rowkey: standard input, {place}" for place in places]
     assert starts == [error[: len(start)] for error, start in zip(errors, starts, strict=True)]
     assert "hots: the design has no such field" in errors[2]
+    assert errors[4].endswith("the field 'ts' is given twice; expected one value.")
     assert [("q", 4), ("q", 1)] == list_hosts("--where", "host=q")
 
 

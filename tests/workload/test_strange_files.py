@@ -307,6 +307,30 @@ def test_two_values_of_one_name_are_refused_with_their_line(tmp_path: Path, line
     assert 300 == load_events(path)[0].row_count
 
 
+@pytest.mark.parametrize("line", [1, 2, 300, 20_000])
+def test_a_name_that_an_object_has_twice_is_refused_with_its_line(
+    tmp_path: Path, line: int
+) -> None:
+    """Neither value is taken in silence, also where blocks of lines are parsed together."""
+    path = tmp_path / "s.jsonl"
+    texts = [f'{{"host": "a", "n": {n}, "note": {{"x": "b"}}}}' for n in range(20_000)]
+    texts[line - 1] = '{"host": "a", "n": 7, "note": {"x": "b"}, "host": "c"}'
+    path.write_text("\n".join(texts))
+    design = rowkey.Design("t", "[host][n]", fields=FIELDS, cluster=SERVERS)
+    refusal = f":{line}: the object has the name 'host' twice"
+    with rowkey.open(design, "memory:") as table, pytest.raises(SampleError, match=refusal):
+        load_file(table, path)
+    with pytest.raises(SampleError, match=refusal):
+        draft_design(path)
+
+
+def test_a_name_that_a_nested_object_has_twice_is_refused(tmp_path: Path) -> None:
+    """Also in an object within an array."""
+    path = tmp_path / "s.json"
+    path.write_text('[{"host": "a", "n": 1}, {"host": "b", "n": 2, "note": [{"x": 1, "x": 1}]}]')
+    assert "item 2: the object has the name 'x' twice" in get_refusal(path)
+
+
 # Nothing
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
-from rowkey.messages import pluralize, suggest_name
+from rowkey.json_objects import RepeatedName, build_object
+from rowkey.messages import pluralize, shorten_text, suggest_name
 from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
@@ -200,7 +201,10 @@ def _parse_json_object(place: str, line: str) -> dict[str, Any]:
         RowError: there is none.
     """
     try:
-        values = json.loads(line, parse_float=Decimal)
+        values = json.loads(line, parse_float=Decimal, object_pairs_hook=build_object)
+    except RepeatedName as repeated:
+        what = f"the field {shorten_text(repeated.args[0])!r} is given twice"
+        raise RowError(place, what, "one value") from None
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from rowkey.errors import InvalidArgument, ReadError
+from rowkey.json_objects import build_object
 from rowkey.portal.bounded_reads import BoundedReader, ReadLimits
 from rowkey.portal.links import build_path
 from rowkey.render import (
@@ -310,7 +311,7 @@ def parse_identity(text: str, fields: Mapping[str, Field]) -> dict[str, Any]:
         RowError: a value does not fit its field.
     """
     try:
-        values = json.loads(text, parse_float=str)
+        values = json.loads(text, parse_float=str, object_pairs_hook=build_object)
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict) or not values.keys() <= fields.keys():

@@ -13,6 +13,7 @@ from math import isfinite, isinf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
+from rowkey.json_objects import RepeatedName, build_object
 from rowkey.messages import shorten_text
 from rowkey.workload.batch_store import BatchStore
 from rowkey.workload.columnar.json_arrays import HEAD_BYTES, is_array_of_objects
@@ -354,7 +355,15 @@ def _parse_lines(block: LineBlock, misfits: MalformedLines) -> Iterator[tuple[in
         line = data.decode("utf-8", MARK_INVALID_BYTES).rstrip("\r\n")
         if not line.strip():
             continue
-        json_object = _parse_object(line)
+        try:
+            json_object = _parse_object(line)
+        except RepeatedName as repeated:
+            raise SampleError(
+                misfits.format_place(number),
+                f"the object has the name {shorten_text(repeated.args[0])!r} twice",
+                "one value of each name",
+                "Remove one of them; jq -c . FILE keeps the last.",
+            ) from None
         if json_object is None:
             misfits.add(number, line)
         else:
@@ -453,11 +462,17 @@ def _combine_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def _parse_object(line: str) -> dict[str, Any] | None:
-    """Return the object of a line; None if it is not an object or holds an invalid value."""
+    """Return the object of a line; None if it is not an object or holds an invalid value.
+
+    Raises:
+        RepeatedName: an object has a name twice.
+    """
     try:
         value = _DECODER.decode(line)
         if "\\u" in line and any(half in line for half in _SURROGATE_ESCAPES):
             json.dumps(value, ensure_ascii=False).encode()
+    except RepeatedName:
+        raise
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -475,7 +490,7 @@ def _parse_finite(text: str) -> float:
     return number
 
 
-_DECODER = json.JSONDecoder(parse_float=_parse_finite)
+_DECODER = json.JSONDecoder(parse_float=_parse_finite, object_pairs_hook=build_object)
 """Made once: json.loads would make one for each line."""
 
 
