@@ -363,8 +363,8 @@ class _KeySearch:
             The judged design, or a warning that the declared one does not have.
         """
         # Most keys are refused by rules that need no causes of hot spots, which take most time.
+        summary = self._summarize(design)
         for selected in (_list_quick_rules(), ()):
-            summary = self._summarize(design)
             found = check_design(design, summary, select=selected)
             new = self._list_new_warnings(found)
             fixed = fix_families(design, new, summary)
@@ -612,7 +612,10 @@ def _list_quick_rules() -> tuple[str, ...]:
     return tuple(
         rule.code
         for rule in RULES.values()
-        if rule.severity != "info" and rule.measured_by != "writes" and not rule.cause
+        if rule.severity != "info"
+        and rule.measured_by != "writes"
+        and not rule.cause
+        and not rule.runs_last  # it needs the findings of all rules
     )
 
 

@@ -12,6 +12,7 @@ from rowkey.hotspots.leading_parts import find_deciding_entities, is_time_only
 from rowkey.hotspots.load_result import assign_row_codes
 from rowkey.plan import plan_read
 from rowkey.proposals import MAX_HEAVY_VALUES, is_heavy
+from rowkey.regions import locate_key_array
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
@@ -120,6 +121,9 @@ def estimate_fullest_share(
 
     Cost: one plan; without keys up to 64 of them.
     """
+    import numpy as np
+    import pyarrow as pa
+
     plan = plan_read(design.key, bounds)
     if plan.is_full_scan or not plan.ranges:
         return 0.0
@@ -128,7 +132,8 @@ def estimate_fullest_share(
     if next_parts and is_time_only(design, next_parts[0]):
         return _estimate_ranges_share(ranges, boundaries, keys)
     if keys:
-        return max(Counter(map(boundaries.locate_key, keys)).values()) / len(keys)
+        regions = locate_key_array(boundaries, pa.array(keys, pa.binary()))
+        return int(np.bincount(regions).max()) / len(keys)
     loads: dict[int, float] = defaultdict(float)
     cases = [bounds]
     if len(ranges) == 1:

@@ -98,7 +98,8 @@ def check_design(
     rules = select_rules(select, ignore)
     subject = LintSubject(design, sample, facts or {})
     # Comments that allow findings are checked against those of all rules.
-    findings, allowed = _run_rules(subject, RULES.values() if subject.allowances else rules)
+    needs_all = bool(subject.allowances) and any(rule.runs_last for rule in rules)
+    findings, allowed = _run_rules(subject, RULES.values() if needs_all else rules)
     codes = {rule.code for rule in rules}
     return LintResult(
         tuple(sorted((one for one in findings if one.code in codes), key=_build_sort_key)),

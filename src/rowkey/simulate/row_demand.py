@@ -67,7 +67,7 @@ class RowDemand:
     @property
     def mean_further_rows(self) -> float:
         """Return how many other rows of the sample have the values that are asked for, mean."""
-        return float(self.weights @ (self.sizes - 1)) / float(self._sums[-1])
+        return float((self.weights * (self.sizes - 1)).sum()) / float(self._sums[-1])
 
     def choose_rows(
         self, count: int, is_able: np.ndarray[Any, Any] | None = None
@@ -148,20 +148,22 @@ class RowDemand:
         """
         import numpy as np
 
+        # No `@`: BLAS divides so few numbers among threads, which wait for milliseconds on a busy
+        # machine, and take as much time of its cores.
         shares = self.weights / self._sums[-1]
         further = self.sizes - 1
-        factor = (mean_rows - 1) / max(float(shares @ further), 1e-9)
+        factor = (mean_rows - 1) / max(float((shares * further).sum()), 1e-9)
         rows = np.minimum(1 + further * factor, limit)
-        deviations = rows - shares @ rows
+        deviations = rows - (shares * rows).sum()
         by_value = np.bincount(self._groups, shares * deviations)
         # One row more or less changes the rows of a value, and how often they are found.
         changes = shares * (np.where(rows < limit, factor, 0.0) + deviations / self.sizes)
-        by_chance = np.bincount(self._groups, changes) ** 2 @ np.bincount(self._groups)
-        among_many = by_value @ by_value
+        by_chance = (np.bincount(self._groups, changes) ** 2 * self._group_sizes).sum()
+        among_many = (by_value**2).sum()
         variance = (1 - completeness) * among_many + completeness * by_chance
         if limit < inf:  # numbers up to a limit differ the less, the nearer to it their mean is
             most = max(limited_rows * (limit - limited_rows), 0.0)
-            variance *= min(most / max(float(shares @ deviations**2), 1e-9), 1.0)
+            variance *= min(most / max(float((shares * deviations**2).sum()), 1e-9), 1.0)
         return float(np.sqrt(variance))
 
     @cached_property

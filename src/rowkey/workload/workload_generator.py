@@ -75,6 +75,8 @@ class WorkloadGenerator:
     key: Key | None = None
     assumptions: list[str] = field(default_factory=list)
     rate: float = field(init=False)
+    listed_values: dict[str, pa.Array] = field(default_factory=dict, repr=False)
+    """The values of fields that have few, made once for all replays."""
 
     def __post_init__(self) -> None:
         declared = self.writes.rate
@@ -311,7 +313,9 @@ class _ColumnGenerator:
         self.domain = workload.find_domain(declared)
         self.is_periodic = workload.writes.entity == declared.name
         self.listed_values = (
-            self._list_values() if self.distinct_count <= MAX_LISTED_VALUES else None
+            self._list_values(workload.listed_values)
+            if self.distinct_count <= MAX_LISTED_VALUES
+            else None
         )
 
     def _choose_distribution(self, workload: WorkloadGenerator) -> Distribution:
@@ -324,11 +328,13 @@ class _ColumnGenerator:
             return declared
         return _find_default_distribution(writes.arrival)
 
-    def _list_values(self) -> pa.Array:
-        """Return all values of the field."""
+    def _list_values(self, known: dict[str, pa.Array]) -> pa.Array:
+        """Return all values of the field, made unless they are known, and then added to these."""
         import numpy as np
 
-        return self._build_values(np.arange(self.distinct_count))
+        if self.field.name not in known:
+            known[self.field.name] = self._build_values(np.arange(self.distinct_count))
+        return known[self.field.name]
 
     def _build_values(self, indexes: Any) -> pa.Array:
         """Return values by their indexes."""

@@ -155,10 +155,7 @@ def _compute_least_skew(result: LoadResult) -> float:
         if key_range is None:
             return 1.0
         low, high = key_range
-        below, above = (
-            sum(key < low for key in result.keys),
-            sum(key > high for key in result.keys),
-        )
+        below, above = sum(map(low.__gt__, result.keys)), sum(map(high.__lt__, result.keys))
         return max(result.servers * max(below, above) / len(result.keys), 1.0)
     if splits.request.listed is not None or is_split_evenly(result.design.key, result.boundaries):
         return compute_least_skew(result.writes, result.servers)

@@ -93,8 +93,10 @@ class UnevenBucketsCause(Cause):
         if result.measured_skew.is_even and not result.has_hot_region:
             return None
         place = result.design.key.parts.index(part)
-        before, points = (result.take_leading_bytes(count) for count in (place, place + 1))
-        points = [one[len(start) :] for start, one in zip(before, points, strict=True)]
+        points = result.take_leading_bytes(place + 1)
+        if place:
+            before = result.take_leading_bytes(place)
+            points = [one[len(start) :] for start, one in zip(before, points, strict=True)]
         return _find_uneven_values(result.design, result.facts, part, points, result.rows)
 
 
