@@ -7,6 +7,7 @@ aside.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -501,11 +502,15 @@ def check_writable(directory: Path) -> None:
             what = "this user may not read and write the file, so the table cannot be written"
             remedy = "Correct the owner or the mode of the file, or use a disk that can be written."
             raise Unavailable(str(path), what, remedy=remedy)
+    if not hasattr(os, "posix_fallocate"):  # as on macOS
+        return
     needed_bytes = OPENING_BYTES + sum(path.stat().st_size for path in list_logs(directory))
     try:
         with TemporaryFile(dir=directory) as probe:  # it has no name, so nothing can be left of it
             os.posix_fallocate(probe.fileno(), 0, needed_bytes)
     except OSError as problem:
+        if problem.errno in (errno.EINVAL, errno.EOPNOTSUPP):
+            return  # the file system cannot reserve space
         what = (
             f"an opening writes about {needed_bytes:,} bytes, and {problem.strerror}: the table "
             "cannot be written"
