@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import click
@@ -108,6 +109,26 @@ def test_a_file_that_is_not_text_is_an_error(folder: Path) -> None:
     found = run("check", "logs.toml")
     assert (2, 1) == (found.code, found.err.count("\n"))
     assert "rowkey.toml: the file cannot be read: it is not UTF-8." in found.err
+
+
+@pytest.mark.parametrize("kind", ["broken link", "folder", "pipe"])
+def test_what_is_no_file_is_an_error_and_no_reason_to_look_further(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Settings that cannot be read are not replaced by those of a parent folder in silence."""
+    (folder / "rowkey.toml").write_text('on = "rocks:of_parent"\n')
+    path = folder / "inner" / "rowkey.toml"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("nowhere")
+    monkeypatch.chdir(folder / "inner")
+    found = run("create", "../logs.toml")
+    assert (2, 1) == (found.code, found.err.count("\n"))
+    assert "rowkey.toml: the file cannot be read: " in found.err
+    assert not (folder / "of_parent").exists()
 
 
 def test_every_setting_is_an_option_of_some_command() -> None:

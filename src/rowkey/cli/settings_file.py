@@ -68,7 +68,9 @@ def _find_file() -> tuple[str, str] | None:
     while True:
         for name in ("rowkey.toml", "pyproject.toml"):
             path = os.path.join(folder, name)  # noqa: PTH118 - as above
-            if os.path.isfile(path):  # noqa: PTH113 - as above
+            # What is no file is refused under rowkey's own name; other tools read pyproject.toml.
+            exists = os.path.lexists if name == "rowkey.toml" else os.path.isfile
+            if exists(path):
                 text = _read_text(path)
                 if name == "rowkey.toml" or _TOOL_PATTERN.search(text):
                     return os.path.relpath(path), text
