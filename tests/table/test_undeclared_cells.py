@@ -626,3 +626,19 @@ def test_rows_outside_of_all_keys_of_the_design_are_counted(
             found = scan.undecodable_rows.row_count
             assert min(limit, 4) <= found <= 4
             assert found == 4 or limit < 4
+
+
+def test_a_look_at_the_first_row_leaves_the_counts_of_a_scan() -> None:
+    """`first` of a scan that is being read changes neither its rows nor what it has counted."""
+    design = rowkey.Design("logs", "[host]", fields={"host": "text", "v": "u8"})
+    with rowkey.open(design, "memory:") as table:
+        for number in range(5):
+            row = {"host": f"h{number}", "v": number}
+            table.put(row)
+            table.store.mutate([RowCells(design.key.encode(row), [Cell("d", b"x", 1, b"")])])
+        scan = table.scan(count_undeclared=True)
+        rows = []
+        for row in scan:
+            rows.append(row)
+            assert row["host"] >= scan.first()["host"] == "h0"
+        assert (5, 5) == (len(rows), scan.undeclared_cells.cell_count)

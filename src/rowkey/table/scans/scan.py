@@ -324,8 +324,9 @@ class Scan:
         return rows if self.is_dict else map(self.make_row, rows)
 
     def first(self) -> Any:
-        """Return the first row, or None; no more is read, and `token` does not move."""
+        """Return the first row, or None; no more is read or counted, and `token` does not move."""
         one = copy(self)
+        one.undeclared_cells, one.undecodable_rows = UndeclaredCells(), UndecodableRows()
         one.limit = 1 if self.limit is None else min(self.limit, 1)
         return next(iter(one), None)
 
