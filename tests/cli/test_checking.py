@@ -23,6 +23,9 @@ key   = "[ts][host]"
 ts   = "timestamp_ms"
 host = "text"
 line = { type = "text", max_bytes = 500 }
+
+[writes]
+for = "1s"  # a check searches for a better key by so many events
 """
 
 

@@ -440,18 +440,28 @@ NEW = {"user": "new", "at": 1, "number": 77, "note": "n", "amount": 1}
 OLD = {"user": "u1", "at": 4, "number": 4}
 
 
-@pytest.mark.parametrize("keys", [KEYS, SHARED_ROWS, CODED])
-@pytest.mark.parametrize("failing", [0, 1, 2])
-@pytest.mark.parametrize(
-    "change",
-    [
-        ("put", NEW),
-        ("put", {**OLD, "amount": 5, "note": "x"}),
-        ("put", {**OLD, "amount": None, "note": None}),
-        ("replace", {**OLD, "note": "y"}),
-        ("delete", OLD),
-    ],
-)
+CRASHED_CHANGES: list[tuple[str, Row]] = [
+    ("put", NEW),
+    ("put", {**OLD, "amount": 5, "note": "x"}),
+    ("put", {**OLD, "amount": None, "note": None}),
+    ("replace", {**OLD, "note": "y"}),
+    ("delete", OLD),
+]
+
+
+def list_crashes() -> Iterator[Any]:
+    """Yield each change with each failing write and each kind of keys; all pairs of them at once.
+
+    The other combinations are left to `make test-long`.
+    """
+    for number, change in enumerate(CRASHED_CHANGES):
+        for failing in range(3):
+            for place, keys in enumerate((KEYS, SHARED_ROWS, CODED)):
+                marks = [] if place == (number + failing) % 3 else [pytest.mark.long]
+                yield pytest.param(change, failing, keys, marks=marks)
+
+
+@pytest.mark.parametrize(("change", "failing", "keys"), list_crashes())
 def test_repair_makes_companions_equal_after_a_crash(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
