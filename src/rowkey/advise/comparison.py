@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from rowkey.advise.key_remedy import complete_findings, complete_simulation
 from rowkey.advise.resources import estimate_resources
 from rowkey.advise.verdict import judge_design
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from rowkey.advise.judgement import JudgedDesign
     from rowkey.advise.resources import Resources
     from rowkey.advise.verdict import DesignVerdict
     from rowkey.design import Design
@@ -96,8 +98,9 @@ class ComparedDesign:
         label: its letter, from A.
         name: what it is called: its file, or its table.
         design: the design as it was declared.
-        simulation: the sample on it, with the reads and the cluster of the comparison.
-        lint_result: what the rules say of it as it was declared.
+        simulation: the sample on it, with the reads and the cluster of the comparison; its causes
+            name no key.
+        declared: the design as it was declared, judged by the same sample.
         key_bytes: bytes of the row keys of all replayed events together.
         event_bytes: bytes that the replayed events add to a store together, before encoding and
             compression; those that overwrite others are in it.
@@ -109,16 +112,29 @@ class ComparedDesign:
     name: str
     design: Design
     simulation: Simulation
-    lint_result: LintResult
+    declared: JudgedDesign
     key_bytes: int
     event_bytes: float
     is_measured: bool
     encode_us: float | None = None
 
     @cached_property
+    def lint_result(self) -> LintResult:
+        """Return what the rules say of the design as it was declared, with the recommended key.
+
+        Cost: where another key is needed, that of a search for it, once for a design.
+        """
+        return complete_findings(self.declared.lint_result, lambda: self.declared.key_remedy)
+
+    @cached_property
+    def remedied_simulation(self) -> Simulation:
+        """Return the simulation, with the recommended key in its causes; see `lint_result`."""
+        return complete_simulation(self.simulation, lambda: self.declared.key_remedy)
+
+    @cached_property
     def verdict(self) -> DesignVerdict:
         """Return the verdict on the design, with the reads and the cluster of the comparison."""
-        return judge_design(self.simulation, self.lint_result.findings)
+        return judge_design(self.remedied_simulation, self.lint_result.findings)
 
     @cached_property
     def resources(self) -> Resources:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from rowkey.advise.comparison import ComparedDesign, Comparison
 from rowkey.advise.comparison_setup import build_setup
 from rowkey.advise.judgement import JudgedDesign
-from rowkey.advise.key_remedy import complete_simulation
 from rowkey.advise.measures import build_measures, compute_read_weights
 from rowkey.advise.storage_size import StorageSize, time_encoding
 from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake, SampleError
@@ -182,16 +181,14 @@ class _DesignTrial:
         """Return the compared design with all its results."""
         assert self.simulation is not None
         assert self.source is not None
-        judged = JudgedDesign(
-            self.declared_design, self.setup.recording, seed=self.seed, names_keys=True
-        )
+        judged = JudgedDesign(self.declared_design, self.setup.recording, seed=self.seed)
         judged.sample = self.source.summary
         return ComparedDesign(
             label,
             self.name,
             self.declared_design,
-            complete_simulation(self.simulation, lambda: judged.key_remedy),
-            judged.lint_result,
+            self.simulation,
+            judged,
             storage.key_bytes,
             storage.compute_event_bytes(measured=measured),
             measured,

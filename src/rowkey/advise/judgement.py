@@ -381,7 +381,8 @@ def judge_comparison(comparison: Comparison) -> list[JudgedDesign]:
     judged_designs = []
     for design in comparison.designs:
         judged_design = JudgedDesign(design.simulation.design, comparison.path, name=design.name)
-        judged_design.simulation, judged_design.lint_result = design.simulation, design.lint_result
+        judged_design.simulation = design.remedied_simulation
+        judged_design.lint_result = design.lint_result
         judged_design.sample = design.lint_result.sample
         judged_design.event_bytes = design.event_bytes / events
         judged_design.verdict = design.verdict

@@ -191,9 +191,8 @@ def _measure_findings(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
     """Yield the measures of lint findings, one for each severity."""
     names = {"error": "errors", "warning": "warnings", "info": "remarks"}
     for severity, name in names.items():
-        counts = (
-            sum(found.severity == severity for found in one.lint_result.findings) for one in designs
-        )
+        results = (one.declared.lint_result for one in designs)  # no key is searched for
+        counts = (sum(found.severity == severity for found in one.findings) for one in results)
         figures = tuple(Figure(float(count)) for count in counts)
         yield Measure(name, f"findings of the rules of severity {severity}", figures)
 

@@ -118,10 +118,10 @@ def build_comparison_document(
                     design.simulation.source.skipped_rows.first_problem
                 ),
                 "remarks": redaction.omit_texts(design.simulation.remarks),
-                **build_verdict_document(design.verdict, design.simulation, redaction),
+                **build_verdict_document(design.verdict, design.remedied_simulation, redaction),
                 "findings": [
                     {"code": finding.code, "name": finding.name, "severity": finding.severity}
-                    for finding in design.lint_result.findings
+                    for finding in design.declared.lint_result.findings
                 ],
             }
             for design in comparison.designs

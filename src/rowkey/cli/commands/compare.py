@@ -69,6 +69,8 @@ def command(
             clock=perf_counter,
             progress=report,
         )
+        for one in comparison.designs:
+            _ = one.verdict  # its key is searched for now, while the progress is shown
     if output == "json":
         print_json(build_comparison_document(comparison))
         return

@@ -161,7 +161,7 @@ def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptio
     from rowkey.advise import compare_designs
 
     with show_phases(options.progress) as report:
-        return compare_designs(
+        comparison = compare_designs(
             [design for _, design in designs],
             options.sample,
             names=[name for name, _ in designs],
@@ -171,6 +171,9 @@ def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptio
             clock=perf_counter,
             progress=report,
         )
+        for one in comparison.designs:
+            _ = one.verdict  # its key is searched for now, while the progress is shown
+        return comparison
 
 
 def _judge_design(
