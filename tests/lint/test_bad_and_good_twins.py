@@ -79,6 +79,24 @@ encoding    = "FAST_DIFF"
 [writes]
 rate = "RATE/s"
 """
+PADDED = """\
+table  = "log"
+key    = "[bucket(host, 16)][HOST][ts]"
+splits = "per_bucket"
+
+[fields]
+host = { type = "text", max_bytes = 64 }
+ts   = "timestamp_ms"
+size = "u32"
+
+[families.d]
+ttl         = "30d"
+compression = "ZSTD"
+encoding    = "FAST_DIFF"
+"""
+HOSTS = "".join(
+    f"host{1000 + n * 7919 % 997},{1_700_000_000_000 + 977 * n},{n}\n" for n in range(600)
+)
 
 
 def build_bills(day: str = '"date"', attributes: str = "") -> str:
@@ -99,6 +117,14 @@ TWINS = {
     "times in milliseconds as text": (
         ("RK113", build_bills(TEXT_DAY), MILLISECONDS),
         (build_bills('"timestamp_ms"'), MILLISECONDS),
+    ),
+    "times in milliseconds as digits": (
+        ("RK113", build_bills('{ type = "digits", width = 13 }'), MILLISECONDS),
+        (build_bills('"timestamp_ms"'), MILLISECONDS),
+    ),
+    "a fixed width eight times as long as the values": (
+        ("RK107", PADDED.replace("HOST", "host:fixed(64)"), HOSTS),
+        (PADDED.replace("HOST", "host"), HOSTS),
     ),
     "a Bloom filter of columns, and scans only": (
         ("RK411", build_bills(attributes='bloom = "ROWCOL"'), ""),
@@ -144,3 +170,15 @@ def test_times_as_text_become_a_time(tmp_path: Path) -> None:
         if one.code == "RK113"
     )
     assert 'Declare type = "timestamp_ms".' == found.remedy
+
+
+def test_padding_is_what_makes_a_key_long(tmp_path: Path) -> None:
+    """The remedy for a width of 64 bytes for values of eight is the encoding without padding."""
+    path = tmp_path / "log.csv"
+    path.write_text(f"host,ts,size\n{HOSTS}")
+    design = Design.loads(PADDED.replace("HOST", "host:fixed(64)"))
+    result = check_design(design, summarize_sample(design, path), select=["RK107"])
+    (found,) = result.findings
+    assert found.remedy == (
+        "Write [host] instead of [host:fixed(64)], which pads values of at most 8 bytes to 64."
+    )

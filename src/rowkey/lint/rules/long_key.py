@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.keys import FieldPart
 from rowkey.lint.contract import Rule
-from rowkey.messages import format_number
+from rowkey.messages import format_number, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
+
+MIN_PADDING = 2
+"""Width of an encoding, as a multiple of the longest value, from which it is mostly padding."""
 
 
 class LongKey(Rule):
@@ -95,7 +98,17 @@ clicks = "u32"
     def _format_remedy(subject: LintSubject) -> str:
         """Return the remedy: a shorter encoding of a key field, or general advice."""
         for notation, part in subject.iter_parts():
-            narrower = part.narrower_reference if isinstance(part, FieldPart) else None
+            if not isinstance(part, FieldPart):
+                continue
+            name, width = part.field.name, part.framing.width or 0
+            facts = subject.facts.get(name)
+            longest = None if facts is None else facts.max_bytes
+            if part.field.type.is_sequence and longest and width >= MIN_PADDING * longest:
+                return (
+                    f"Write [{name}] instead of {notation}, which pads values of at most "
+                    f"{pluralize(longest, 'byte')} to {width}{subject.format_split_advice(part)}."
+                )
+            narrower = part.narrower_reference
             if narrower is not None:
                 return (
                     f"Write [{narrower}] instead of {notation}{subject.format_split_advice(part)}."

@@ -19,7 +19,8 @@ class SpelledOutValue(Rule):
     """The key holds a value as text that a type would store in fewer bytes.
 
     What it does: looks at the sample's values of each text field of the key: whether all are whole
-    numbers, hexadecimal digits of one length, UUIDs or IPv4 addresses.
+    numbers, hexadecimal digits of one length, UUIDs or IPv4 addresses; and those of each field of
+    digits: whether all are times in milliseconds.
 
     Why it hurts: 20 digits fit in 8 bytes, 32 hexadecimal digits in 16, and the key is stored in
     every cell. Numbers as text also lose their order.
@@ -77,12 +78,11 @@ state = "u8"
             field = subject.design.fields[name]
             is_whole = any(part.residue(name).is_empty for part in subject.key.parts)
             is_text = field.type.is_sequence and not field.type.required_options
-            if not is_text or not is_whole:
-                continue
-            texts = subject.list_values(name)
+            texts = subject.list_values(name) if is_whole else []
             if len(texts) < self.MIN_VALUES or not isinstance(texts[0], str):
                 continue
-            for form, what, typed, width in self.TEXT_FORMS:
+            # Of a type with a length of its own, such as digits, only times are spelled out.
+            for form, what, typed, width in self.TEXT_FORMS[: None if is_text else 1]:
                 if not all(map(form.fullmatch, texts)):
                     continue
                 mean = sum(map(len, texts)) / len(texts)
