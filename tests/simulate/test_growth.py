@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tools.growth import __main__ as trials
-from tools.growth.processes import PROCESSES, Process
+from tools.growth.processes import PROCESSES, TABLE_S, Process
 
 from rowkey import Design
 from rowkey.errors import InvalidDesign
 from rowkey.simulate import run
 
 if TYPE_CHECKING:
+    from rowkey.advise import JudgedDesign
     from rowkey.simulate import ReadCost
 
 START_MS = 1_700_000_000_000
@@ -107,6 +108,16 @@ def test_hourly_meters_have_as_many_rows_as_the_key_allows(declared: dict[str, A
     assert cost.returned_rows + cost.margins.returned_rows <= 720 * 1.15
 
 
+def test_an_answer_reads_at_least_the_rows_that_it_returns() -> None:
+    """Sessions of few events, of which a sample has a part: no row is returned that is not read."""
+    (process,) = [one for one in PROCESSES if one.name == "sessions of 5 events in 2 minutes"]
+    sessions, times = process.generate(np.random.default_rng(3))
+    design = trials.build_design(process, len(times) / TABLE_S)
+    judged = trials.judge(design, sessions, times, {"of": "period"})
+    for cost in judged.simulation.reads:
+        assert cost.read_rows >= cost.returned_rows
+
+
 def test_nobody_asks_for_null() -> None:
     """Half of the rows have no customer: an answer has the 20 rows of a customer."""
     design = Design(
@@ -137,6 +148,35 @@ def test_a_limit_is_filled_by_values_that_have_as_many_rows(keys: str) -> None:
     assert pytest.approx(20, rel=0.1) == cost.returned_rows
 
 
+def judge_entities(key: str, share: float) -> JudgedDesign:
+    """Return a design judged by all events of some of 20,000 users, some of whom write much."""
+    chance = np.random.default_rng(6)
+    paces = chance.lognormal(0, 1.2, 20_000)
+    users = chance.choice(len(paces), 300_000, p=paces / paces.sum())
+    times = np.sort(chance.integers(0, TABLE_S * 1_000, len(users)))
+    kept = (chance.random(len(paces)) < share)[users]
+    design = trials.build_design(PROCESSES[0], len(users) / TABLE_S)
+    sample: dict[str, object] = {"of": "period"}
+    if share < 1:
+        sample = {"of": "entity", "share": share}
+    design |= {"key": key, "splits": "sample"}
+    return trials.judge(design, users[kept], times[kept], sample)
+
+
+def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly() -> None:
+    """One user in a hundred loads servers unevenly; a hundred times as many do not."""
+    part, whole = (judge_entities("[bucket(entity, 16)][entity][ts]", one) for one in (0.01, 1.0))
+    assert ("good", "good") == (whole.verdict.grade, part.verdict.grade)
+    assert ("even", "even") == (whole.simulation.verdict.level, part.simulation.verdict.level)
+    assert part.simulation.verdict.skew <= 1.25
+    assert float(part.simulation.write_shares.max()) <= 1.25 / 8
+
+
+def test_a_hot_key_is_hot_by_a_few_users_too() -> None:
+    """A key that begins with the time has one front, whatever part of the users is judged."""
+    assert "hot" == judge_entities("[ts][entity]", 0.01).simulation.verdict.level
+
+
 FAST = ["40 machines of equal rates"]
 
 
@@ -155,6 +195,7 @@ def test_trials_give_what_is_committed(process: Process) -> None:
         assert pytest.approx(expected.true_rows, rel=1e-6) == found.true_rows
         assert pytest.approx(expected.rows, rel=1e-3) == found.rows
         assert pytest.approx(expected.margin, rel=1e-2, abs=1e-2) == found.margin
+        assert (expected.grade, expected.true_grade) == (found.grade, found.true_grade)
 
 
 def test_the_page_has_the_summary_of_the_trials() -> None:

@@ -1,8 +1,9 @@
 """Judge parts of generated tables and compare with the whole.
 
 Each process of `processes.py` makes all events of a table. Of these the first hour, 1 % of the
-events, and all events of 1 % of the entities are judged in turn, and what `simulate` predicts for
-the rows of an answer is compared with what the whole table shows.
+events, and all events of 1 % of the entities are judged in turn. What `simulate` predicts for the
+rows of an answer is compared with what the whole table shows, and the grade of each part with that
+of the whole.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from rowkey import Design
+from rowkey.advise import JudgedDesign, judge_simulation
 from rowkey.simulate import run
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +34,8 @@ PAGE = ROOT / "docs" / "guides" / "samples-and-workloads.md"
 START_MS = 1_700_000_000_000 // 86_400_000 * 86_400_000
 SPAN_S = 1_800
 LIMIT = 50
+SERVER_SHARE = 0.4
+"""What one of eight servers can do, in parts of the rate: even writes are 31 % of that."""
 MIN_ENTITIES = 200
 """Entities that a sample of entities has at least, about: of fewer than 20,000, more than 1 %."""
 SAMPLINGS = {"first hour": "period", "1% of events": "events", "1% of entities": "entity"}
@@ -48,6 +53,8 @@ class Trial:
         true_rows: rows of an answer in the whole table, mean over the values of all events.
         rows: what was predicted.
         margin: the printed margin.
+        grade: the verdict on the design by the part.
+        true_grade: the verdict by the whole table.
     """
 
     process: str
@@ -56,6 +63,8 @@ class Trial:
     true_rows: float
     rows: float
     margin: float
+    grade: str
+    true_grade: str
 
     @property
     def factor(self) -> float:
@@ -94,8 +103,9 @@ def judge_process(process: Process) -> list[Trial]:
     # Names are in no order, as those of real entities.
     names = chance.permutation(int(entities.max()) + 1)
     entities, times = names[entities[order]], times[order]
-    rate = len(times) / TABLE_S
     true_rows = count_answers(entities, times)
+    design = build_design(process, len(times) / TABLE_S)
+    true_grade = judge(design, entities, times, {"of": "period"}).verdict.grade
     trials = []
     for sampling, part in SAMPLINGS.items():
         share = 0.01
@@ -110,35 +120,67 @@ def judge_process(process: Process) -> list[Trial]:
                 continue
         if not kept.any():
             continue
-        rows = judge(process, entities[kept], times[kept], rate, part, share)
+        sample: dict[str, object] = {"of": part}
+        if part != "period":
+            sample["share"] = share
+        judged = judge(design, entities[kept], times[kept], sample)
         trials += [
-            Trial(process.name, sampling, read, true_rows[read], *rows[read]) for read in true_rows
+            Trial(
+                process.name,
+                sampling,
+                cost.name,
+                true_rows[cost.name],
+                round(cost.returned_rows, 3),
+                round(cost.margins.returned_rows, 3),
+                judged.verdict.grade,
+                true_grade,
+            )
+            for cost in judged.simulation.reads
         ]
     return trials
 
 
-def judge(
-    process: Process, entities: Ints, times: Ints, rate: float, part: str, share: float
-) -> dict[str, tuple[float, float]]:
-    """Return the rows of an answer of each read, with their margin."""
-    key = "[entity][ts]" if process.step_s else "[bucket(entity, 16)][entity][desc(ts)][id]"
-    design = Design(
-        "t",
-        key,
-        fields={
+def build_design(process: Process, rate: float) -> dict[str, Any]:
+    """Return the options of the design of a process; its servers are small, so that grades differ.
+
+    Args:
+        process: the process.
+        rate: its events a second.
+    """
+    return {
+        "key": "[bucket(entity, 16)][entity]" + ("[ts]" if process.step_s else "[desc(ts)][id]"),
+        "splits": "per_bucket",
+        "fields": {
             "entity": {"type": "text", "max_bytes": 12},
             "ts": "timestamp_ms",
             "id": "u64",
         },
-        families={"d": {"ttl": f"{TABLE_S}s"}},
-        sample={"of": part} if part == "period" else {"of": part, "share": share},
-        writes={"rate": f"{rate:.6f}/s", "time": "ts"},
-        reads=[
-            {"name": "all", "where": "entity = ?"},
-            {"name": "latest", "where": "entity = ?", "order": "ts desc", "limit": LIMIT},
-            {"name": "span", "where": "entity = ? and ts >= ? and ts < ?", "span": f"{SPAN_S}s"},
+        "families": {"d": {"ttl": f"{TABLE_S}s"}},
+        "cluster": {"servers": 8, "capacity": f"{SERVER_SHARE * rate:.6f}/s"},
+        "writes": {"rate": f"{rate:.6f}/s", "time": "ts"},
+        "reads": [
+            {"name": "all", "where": "entity = ?", "rate": f"{rate / 1_000:.6f}/s"},
+            {
+                "name": "latest",
+                "where": "entity = ?",
+                "order": "ts desc",
+                "limit": LIMIT,
+                "rate": f"{rate / 40:.6f}/s",
+            },
+            {
+                "name": "span",
+                "where": "entity = ? and ts >= ? and ts < ?",
+                "span": f"{SPAN_S}s",
+                "rate": f"{rate / 100:.6f}/s",
+            },
         ],
-    )
+    }
+
+
+def judge(
+    design: dict[str, Any], entities: Ints, times: Ints, sample: dict[str, object]
+) -> JudgedDesign:
+    """Return the design judged by some events."""
     table = pa.table(
         {
             "entity": np.char.add("e", entities.astype(str)),
@@ -146,10 +188,7 @@ def judge(
             "id": np.arange(len(times)),
         }
     )
-    return {
-        cost.name: (round(cost.returned_rows, 3), round(cost.margins.returned_rows, 3))
-        for cost in run(design, table).reads
-    }
+    return judge_simulation(run(Design("t", sample=sample, **design), table))
 
 
 def count_answers(entities: Ints, times: Ints) -> dict[str, float]:
@@ -174,7 +213,8 @@ def print_trials(trials: list[Trial]) -> None:
         mark = " " if one.holds else "*"
         print(
             f"{one.process:36} {one.sampling:15} {one.read:7} {one.true_rows:12,.1f} "
-            f"{one.rows:12,.1f} ± {one.margin:<10,.1f}{one.factor:9.2f} x {mark}"
+            f"{one.rows:12,.1f} ± {one.margin:<10,.1f}{one.factor:9.2f} x {mark} "
+            f"{one.grade} ({one.true_grade})"
         )
     sys.stdout.flush()
 
@@ -190,12 +230,13 @@ def build_summary(trials: list[Trial]) -> list[str]:
     reads = dict.fromkeys(one.read for one in trials)
     groups += [(f"`{name}`", [one for one in trials if one.read == name]) for name in reads]
     return [
-        "| trials | number | median error | within a factor of 1.5 | margin holds |",
-        "| --- | ---: | ---: | ---: | ---: |",
+        "| trials | number | median error | within a factor of 1.5 | margin holds | same grade |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
         *(
             f"| {name} | {len(group)} | {median(one.factor for one in group) - 1:.0%} "
             f"| {fmean(one.factor <= 1.5 for one in group):.0%} "
-            f"| {fmean(one.holds for one in group):.0%} |"
+            f"| {fmean(one.holds for one in group):.0%} "
+            f"| {fmean(one.grade == one.true_grade for one in group):.0%} |"
             for name, group in groups
             if group
         ),

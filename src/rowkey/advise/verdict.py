@@ -574,11 +574,8 @@ def _estimate_mean_writes(simulation: Simulation) -> float:
 
 def _estimate_write_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:
     """Return the share of its capacity that all writes take of each server; 0 without a rate."""
-    design, replay = simulation.design, simulation.replay
-    loads = replay.placements.sum_by_server(replay.writes)
-    rate = design.writes.peak_rate or 0.0
-    shares: np.ndarray[Any, Any] = loads / max(simulation.operation_count, 1)
-    return shares * (rate / _compute_write_capacity(simulation))
+    rate = simulation.design.writes.peak_rate or 0.0
+    return simulation.write_shares * (rate / _compute_write_capacity(simulation))
 
 
 def _get_measured_load(finding: Finding) -> str:

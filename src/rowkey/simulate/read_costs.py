@@ -302,13 +302,14 @@ class ReadSimulator:
         import numpy as np
 
         demand, region_count = trial_values.demand, len(self.boundaries)
+        effective_count = trial_values.demand.effective_count
+        if self._scale is not None:
+            effective_count = min(effective_count, self._scale.count_draws())
         names = [name for name in read.time_ranges if name in self.design.key.fields]
         if read.age is None or not names or self.design.key.is_salted:
             trials, regions = trial_values.row_numbers, self._row_regions[demand.rows]
             shares = np.bincount(regions, demand.weights, region_count) / demand.weights.sum()
-            return _Origins(
-                self._row_regions[trials], shares, demand.effective_count, demand.rank_error
-            )
+            return _Origins(self._row_regions[trials], shares, effective_count, demand.rank_error)
         rows = demand.spread_rows(AGED_ROWS)
         chances = ((np.arange(AGED_ROWS) + 0.5) * GOLDEN_RATIO % 1).tolist()
         starts = {name: trial_values.find_starts(name, chances) for name in names}
@@ -317,7 +318,7 @@ class ReadSimulator:
         return _Origins(
             self._locate_aged_rows(trial_values.row_numbers, trial_starts),
             np.bincount(regions, minlength=region_count) / AGED_ROWS,
-            demand.effective_count,
+            effective_count,
             demand.rank_error,
         )
 
@@ -715,7 +716,7 @@ def _summarize_trials(
 
 
 def _adapt_read_rows(trial: _ReadTrial, returned_rows: float, expected_rows: float) -> float:
-    """Return the rows that a trial reads if it returns fewer than it found.
+    """Return the rows that a trial reads if it returns fewer or more than it found.
 
     Args:
         trial: the trial.
@@ -723,7 +724,8 @@ def _adapt_read_rows(trial: _ReadTrial, returned_rows: float, expected_rows: flo
         expected_rows: those that it returns in the mean over what the sample does not show.
     """
     if expected_rows >= returned_rows:
-        return trial.read_rows
+        has_shared_rows = trial.read_rows < returned_rows  # several events lie in one row
+        return trial.read_rows if has_shared_rows else max(trial.read_rows, expected_rows)
     return max(trial.read_rows * expected_rows / returned_rows, expected_rows)
 
 

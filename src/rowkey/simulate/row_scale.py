@@ -8,7 +8,13 @@ from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots import CLOCK_ARRIVALS
-from rowkey.workload import Estimate, MissingValues, ValueGrowth, estimate_missing_values
+from rowkey.workload import (
+    Estimate,
+    MissingValues,
+    ValueGrowth,
+    bound_missing_values,
+    estimate_missing_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -142,6 +148,21 @@ class RowScale:
             return 1.0
         return self._measure_values(names)[1].measure_persistence()
 
+    def count_draws(self) -> float:
+        """Return how many independent rows show as well where rows lie; infinite if all do.
+
+        In a sample of all rows of some entities, those of one lie together.
+
+        Source: the design effect of clusters; Kish, Survey Sampling (1965), section 5.4.
+        """
+        import numpy as np
+
+        if self._part_share is None or self._part not in self._rows.schema.names:
+            return inf
+        groups, _ = self._measure_values((self._part,))
+        sizes = np.bincount(groups).astype(np.float64)
+        return float(sizes.sum() ** 2 / (sizes @ sizes))
+
     def count_paced_rows(self, read: DeclaredRead) -> float | None:
         """Return the rows of an answer where each value of a field writes at a declared period.
 
@@ -175,9 +196,14 @@ class RowScale:
         groups, _ = self._measure_values(names)
         sizes = np.bincount(groups) / len(groups)
         more = density.sample_factor * share
-        if not 1 + DEVIATIONS * float(np.sqrt(sizes @ sizes)) < more <= MAX_WAVE_FACTOR:
+        if more > MAX_WAVE_FACTOR:
             return None
-        missing = estimate_missing_values(share, 1 - 1 / more, sizes / density.sample_factor)
+        error = DEVIATIONS * float(np.sqrt(sizes @ sizes))
+        shares = sizes / density.sample_factor
+        if more > 1 + error:
+            missing = estimate_missing_values(share, 1 - 1 / more, shares)
+        else:
+            missing = bound_missing_values(share, 1 - 1 / max(more + error, 1), shares)
         rows = self.growth * row_count
         if self._has_length(read):
             span_s = (read.get_span(density.field) or 0) * density.unit_ns / SECOND_NS
@@ -368,7 +394,7 @@ class MissingRows:
         import numpy as np
 
         likely, *others = (
-            (1 - self.values.share) * mean
+            (1 - float(shares.sum())) * mean
             + float(shares @ np.minimum(1 + shares * self.rows, self.max_rows))
             for shares in (self.values.likely_shares, *self.values.other_shares)
         )

@@ -20,15 +20,21 @@ from rowkey.hotspots import (
 from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
+from rowkey.simulate.entity_chance import EntityChance, compute_table_skew
 from rowkey.simulate.operation_map import OperationMap
 from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
-from rowkey.simulate.row_scale import RowScale, TimeDensity, measure_time_density
+from rowkey.simulate.row_scale import (
+    RowScale,
+    TimeDensity,
+    measure_time_density,
+    number_values,
+)
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
-from rowkey.simulate.verdict import expect_next_step, judge_skew
+from rowkey.simulate.verdict import allow_for_few_entities, expect_next_step, judge_skew
 from rowkey.simulate.write_peak import WritePeak, find_write_peak
 from rowkey.workload import count_key_values, count_write_operations, estimate_table_rows
 
@@ -173,10 +179,30 @@ class Simulation:
             self.window_count,
             0.0 if density is None else self.operation_count / density.sample_rate,
         )
+        if self._entity_chance is not None:
+            windows = self.window_count
+            if verdict.width_s is not None and density is not None:
+                mean = density.sample_rate * verdict.width_s
+                windows = max(round(self.operation_count / mean), 1)
+            draws = self._entity_chance.count_draws(self.operation_count, windows)
+            verdict = allow_for_few_entities(verdict, *draws, servers)
         is_first_step = find_clock_field(self.design, self.facts) is not None and (
             is_within_one_step(self.design, self.facts, self.sampled_rows, self.sampled_keys)
         )
         return expect_next_step(verdict, servers) if is_first_step else verdict
+
+    @cached_property
+    def write_shares(self) -> np.ndarray[Any, Any]:
+        """Return the share of all writes that each server takes, in the table of a sample."""
+        loads = self.replay.placements.sum_by_server(self.replay.writes)
+        shares: np.ndarray[Any, Any] = loads / max(self.operation_count, 1)
+        if self._entity_chance is None:
+            return shares
+        servers = len(shares)
+        skew, fair = float(shares.max()) * servers, 1 / servers
+        draws = self._entity_chance.count_draws(self.operation_count, 1)
+        table_skew = compute_table_skew(skew, *draws, servers)
+        return fair + (shares - fair) * ((table_skew - 1) / max(skew - 1, table_skew - 1, 1e-9))
 
     @cached_property
     def time_density(self) -> TimeDensity | None:
@@ -197,8 +223,21 @@ class Simulation:
         if self.source.origin != "sample" or self.is_thin or self.time_density is None:
             return None
         return find_write_peak(
-            self.skews, self.time_density, self.operation_count, self.replay.placements
+            self.skews,
+            self.time_density,
+            self.operation_count,
+            self.replay.placements,
+            self._entity_chance,
         )
+
+    @cached_property
+    def _entity_chance(self) -> EntityChance | None:
+        """Return how few entities a sample of some of them has; None if it has all."""
+        part, share = self.design.sample_part, self.design.sample_share
+        names = self.sampled_rows.schema.names
+        if share is None or part not in names or self.source.origin != "sample":
+            return None
+        return EntityChance(number_values(self.sampled_rows, [part]), share)
 
     @property
     def overwrite_count(self) -> int:

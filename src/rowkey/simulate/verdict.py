@@ -5,12 +5,13 @@ It is a part of the verdict on the whole design, `rowkey.advise.DesignVerdict`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, sqrt
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots import compute_even_deviation, compute_even_skew
 from rowkey.messages import Message
+from rowkey.simulate.entity_chance import compute_table_skew
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +117,24 @@ def _judge_timed_windows(skews: Sequence[Skew], servers: int, min_windows: int) 
             level = classify_skew(skew.server_skew, skew.even_server_skew, noise, servers)
             return Verdict(level, skew.server_skew, skew.even_server_skew, basis, width)
     return None
+
+
+def allow_for_few_entities(
+    verdict: Verdict, draws: float, table_draws: float, servers: int
+) -> Verdict:
+    """Return the verdict on the table of a sample that has all events of some entities.
+
+    Args:
+        verdict: that on the sample.
+        draws: the events of a window as independent draws, in the sample.
+        table_draws: the same in the table, which has more entities.
+        servers: how many servers there are.
+    """
+    even = float(compute_even_skew(table_draws, servers))
+    skew = compute_table_skew(verdict.skew, draws, table_draws, servers)
+    noise = NOISE_DEVIATIONS * float(compute_even_deviation(draws, servers))
+    level = classify_skew(skew, even, noise, servers)
+    return replace(verdict, level=level, skew=skew, even_skew=even)
 
 
 def expect_next_step(verdict: Verdict, servers: int) -> Verdict:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots import compute_even_deviation, compute_even_skew
+from rowkey.simulate.entity_chance import compute_table_skew
 from rowkey.simulate.row_scale import SECOND_NS
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rowkey.hotspots import Placements, Skew
+    from rowkey.simulate.entity_chance import EntityChance
     from rowkey.simulate.row_scale import TimeDensity
 
 PEAK_WIDTHS_S = (60, 600)
@@ -50,7 +52,11 @@ class WritePeak:
 
 
 def find_write_peak(
-    skews: Sequence[Skew], density: TimeDensity, event_count: int, placements: Placements
+    skews: Sequence[Skew],
+    density: TimeDensity,
+    event_count: int,
+    placements: Placements,
+    entity_chance: EntityChance | None = None,
 ) -> WritePeak | None:
     """Return the peak of a recording; None if chance explains it, or if there are too few events.
 
@@ -59,6 +65,7 @@ def find_write_peak(
         density: how densely events lie in time.
         event_count: how many there are.
         placements: where regions lie.
+        entity_chance: of a sample of some entities, in which bursts of one count too much.
     """
     servers, regions = placements.servers, placements.regions
     for skew in skews:
@@ -71,17 +78,23 @@ def find_write_peak(
         mean = density.sample_rate * width_s
         windows = max(round(event_count / mean), 1)
         cells = windows * servers
-        even = float(compute_even_skew(event_count, cells))
-        noise = NOISE_DEVIATIONS * float(compute_even_deviation(event_count, cells))
+        draws = table_draws = float(event_count)
+        if entity_chance is not None:
+            draws, table_draws = (
+                one * windows for one in entity_chance.count_draws(event_count, windows)
+            )
+        even = float(compute_even_skew(draws, cells))
+        noise = NOISE_DEVIATIONS * float(compute_even_deviation(draws, cells))
         server_factor = busiest.server_events * servers / mean
         if server_factor <= even + noise:
             return None
-        by_chance = float(compute_even_skew(event_count, windows)) - 1
+        table_factor = compute_table_skew(server_factor, draws, table_draws, cells)
+        factor = compute_table_skew(busiest.events / mean, draws, table_draws, windows)
         return WritePeak(
             busiest.start_ms,
             width_s,
-            server_factor - (even - 1),
-            max(busiest.events / mean - by_chance, 1.0),
+            table_factor - (float(compute_even_skew(table_draws, cells)) - 1),
+            max(factor - (float(compute_even_skew(table_draws, windows)) - 1), 1.0),
             busiest.server_share,
             busiest.region_share * regions,
             float(compute_even_skew(busiest.server_events / busiest.server_share, regions)),

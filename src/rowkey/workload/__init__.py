@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from rowkey.workload.field_profile import FieldProfile
     from rowkey.workload.formats import FORMATS as FORMATS
     from rowkey.workload.header_names import check_values
-    from rowkey.workload.missing_values import MissingValues, estimate_missing_values
+    from rowkey.workload.missing_values import (
+        MissingValues,
+        bound_missing_values,
+        estimate_missing_values,
+    )
     from rowkey.workload.packing import PackingSavings, measure_packing, measure_stored_bytes
     from rowkey.workload.recorded_sample import RecordedSample
     from rowkey.workload.records import SkippedRows
@@ -104,7 +108,7 @@ else:
                 "count_read_operations count_write_operations"
             ),
             "table_size": "count_key_values estimate_table_bytes estimate_table_rows",
-            "missing_values": "MissingValues estimate_missing_values",
+            "missing_values": "MissingValues bound_missing_values estimate_missing_values",
             "value_growth": "Estimate ValueGrowth",
             "values.number_columns": "describe_numbers refuse_uncertain_numbers",
             "values.number_layouts": "DetectedNumbers NumberDetector NumberLayout",
@@ -159,6 +163,7 @@ __all__ = [
     "WorkloadGenerator",
     "WritePattern",
     "bind_writes",
+    "bound_missing_values",
     "build_bit_generator",
     "build_rng",
     "check_time_unit",

@@ -32,7 +32,7 @@ class MissingValues:
 
     Args:
         share: of all of them together.
-        likely_shares: of each.
+        likely_shares: of each; empty if the sample may lack none.
         other_shares: of each, if they were fewer, more, or nearer to each other.
     """
 
@@ -64,18 +64,50 @@ def estimate_missing_values(
     import numpy as np
 
     sizes = np.sort(value_shares)[::-1]
-    count = min(max(MIN_TAIL_VALUES, int(len(sizes) * TAIL_SHARE)), len(sizes) - 1)
-    exponent = float(np.log(sizes[:count] / sizes[count]).mean()) if count else 0.0
     smallest, shares = float(sizes[0]), []
     for chance in CHANCES:
-        count = min(max(round(log(chance) / log(1 - sample_share)), 1), MAX_RANKS)
-        law = smallest * (count / np.arange(1, count + 1)) ** exponent
+        law = _continue_power_law(sample_share, chance, sizes)
         rest = missing_share - float(law.sum())
-        is_more = rest < 0
-        shares.append(_fit_shares(count, missing_share, smallest) if is_more else [*law, rest])
+        count = len(law)
+        shares.append(_fit_shares(count, missing_share, smallest) if rest < 0 else [*law, rest])
     shares.append(_fit_shares(count, missing_share, smallest))
     least, likely, *others = (np.array(one) for one in shares)
     return MissingValues(missing_share, likely, (least, *others))
+
+
+def bound_missing_values(
+    sample_share: float, missing_share: float, value_shares: Floats
+) -> MissingValues:
+    """Return the values that a sample lacks at most, where it may have its share of the events.
+
+    Args:
+        sample_share: share of all values that are in the sample.
+        missing_share: share of all events of the table that larger values have at most.
+        value_shares: of each value of the sample, in the same unit.
+    """
+    import numpy as np
+
+    law = _continue_power_law(sample_share, CHANCES[1], np.sort(value_shares)[::-1])
+    if law.sum() > missing_share:
+        law = _fit_shares(len(law), missing_share, float(value_shares.max()))
+    return MissingValues(float(law.sum()), np.empty(0), (law,))
+
+
+def _continue_power_law(sample_share: float, chance: float, sizes: Floats) -> Floats:
+    """Return the values above the largest one of a sample by the power law of those below it.
+
+    Args:
+        sample_share: share of all values that are in the sample.
+        chance: that a sample has none of them.
+        sizes: the values of the sample, descending.
+    """
+    import numpy as np
+
+    tail = min(max(MIN_TAIL_VALUES, int(len(sizes) * TAIL_SHARE)), len(sizes) - 1)
+    exponent = float(np.log(sizes[:tail] / sizes[tail]).mean()) if tail else 0.0
+    count = min(max(round(log(chance) / log(1 - sample_share)), 1), MAX_RANKS)
+    law: Floats = sizes[0] * (count / np.arange(1, count + 1)) ** exponent
+    return law
 
 
 def _fit_shares(count: int, total: float, smallest: float) -> Floats:
