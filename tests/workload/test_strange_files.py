@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -322,6 +323,25 @@ def test_a_name_that_an_object_has_twice_is_refused_with_its_line(
         load_file(table, path)
     with pytest.raises(SampleError, match=refusal):
         draft_design(path)
+
+
+@pytest.mark.parametrize("line", [1, 300, 20_000])
+@pytest.mark.parametrize(
+    "number", ["123456789012345678.5", "9007199254740993.0", "0.1234567890123456789"]
+)
+def test_no_digit_of_a_number_is_lost(tmp_path: Path, line: int, number: str) -> None:
+    """A number in JSON with more digits than a float holds is stored as it is written."""
+    path = tmp_path / "s.jsonl"
+    texts = [f'{{"host": "a", "n": {n}, "price": {n}.25}}' for n in range(20_000)]
+    texts[line - 1] = f'{{"host": "b", "n": 7, "price": {number}}}'
+    path.write_text("\n".join(texts))
+    price = {"type": "decimal", "precision": 38, "scale": 19}
+    design = rowkey.Design("t", "[host][n]", fields={**FIELDS, "price": price}, cluster=SERVERS)
+    with rowkey.open(design, "memory:") as table:
+        assert 20_000 == load_file(table, path).row_count
+        rows = {(row["host"], row["n"]): row["price"] for row in table.scan()}
+    assert Decimal(number) == rows["b", 7]
+    assert Decimal("9.25") == rows["a", 9]
 
 
 def test_a_name_that_a_nested_object_has_twice_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 from math import isinf
 from typing import TYPE_CHECKING, Any
@@ -45,10 +47,31 @@ MAX_DIGITS = 300
 """Digits of a number here: with more it may be no float, and of 4,300 Python makes no integer."""
 _MIN_UNUSUAL_BYTES = 2 * MAX_OPENERS
 """Bytes of the shortest line that can have so many brackets or digits."""
+MAX_EXACT_CHARACTERS = 16
+"""Characters of a fraction that a float surely holds: it holds any 15 digits, besides a point."""
+_LONG_FRACTION = re.compile(rb"-?[0-9][0-9.]{16,}(?:[eE][-+]?[0-9]+)?")
+_POINTS_AND_NINES = bytes.maketrans(b"012345678.", b"9999999999")
 _ALL_NINES = bytes.maketrans(b"012345678", b"999999999")
 _NON_FINITE = re.compile(rb"[:,\[\s]-?(?:NaN|Inf(?:inity)?)\s*[,}\]]")
 """Words for numbers, of which Arrow and Python know different ones."""
 _INT64_RANGE = range(-(1 << 63), 1 << 63)
+
+
+def parse_fraction(text: str) -> float | str:
+    """Return a number with a point or an exponent; its text if no float prints the same number.
+
+    Raises:
+        ValueError: it is larger than any float, and would become infinite.
+
+    >>> parse_fraction("1.10"), parse_fraction("9007199254740993.5")
+    (1.1, '9007199254740993.5')
+    """
+    number = float(text)
+    if isinf(number):
+        raise ValueError(text)
+    if len(text) > MAX_EXACT_CHARACTERS and Decimal(text) != Decimal(repr(number)):
+        return text
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,10 +320,24 @@ def _measure_regular_lines(text: bytes) -> np.ndarray[Any, Any] | None:
     may_be_non_finite = _has_pair(characters, b"Na") or _has_pair(characters, b"In")
     if may_be_non_finite and _NON_FINITE.search(text):
         return None
+    if _has_inexact_fraction(text):
+        return None
     try:
         return lengths if text.isascii() or text.decode() else None
     except UnicodeDecodeError:
         return None
+
+
+def _has_inexact_fraction(text: bytes) -> bool:
+    """Return whether a number in some lines has more digits than a float holds."""
+    if b"9" * (MAX_EXACT_CHARACTERS + 1) not in text.translate(_POINTS_AND_NINES):
+        return False
+    for found in _LONG_FRACTION.finditer(text):
+        digits = found[0].decode()
+        with suppress(ValueError, ArithmeticError):  # what is in a string may be no number
+            if not digits.lstrip("-").isdigit() and isinstance(parse_fraction(digits), str):
+                return True
+    return False
 
 
 def _has_pair(characters: np.ndarray[Any, Any], pair: bytes) -> bool:

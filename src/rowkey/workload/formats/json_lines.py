@@ -9,7 +9,7 @@ from collections import Counter
 from functools import lru_cache
 from io import BytesIO
 from itertools import chain, islice
-from math import isfinite, isinf
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
@@ -17,7 +17,12 @@ from rowkey.json_objects import RepeatedName, build_object
 from rowkey.messages import shorten_text
 from rowkey.workload.batch_store import BatchStore
 from rowkey.workload.columnar.json_arrays import HEAD_BYTES, is_array_of_objects
-from rowkey.workload.columnar.json_blocks import ObjectParser, ParsedLines, read_line_blocks
+from rowkey.workload.columnar.json_blocks import (
+    ObjectParser,
+    ParsedLines,
+    parse_fraction,
+    read_line_blocks,
+)
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batch
 from rowkey.workload.sample_streams import (
@@ -478,19 +483,7 @@ def _parse_object(line: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _parse_finite(text: str) -> float:
-    """Return a number from its text.
-
-    Raises:
-        ValueError: it is larger than any that is held, and would become infinite.
-    """
-    number = float(text)
-    if isinf(number):
-        raise ValueError(text)
-    return number
-
-
-_DECODER = json.JSONDecoder(parse_float=_parse_finite, object_pairs_hook=build_object)
+_DECODER = json.JSONDecoder(parse_float=parse_fraction, object_pairs_hook=build_object)
 """Made once: json.loads would make one for each line."""
 
 
