@@ -174,10 +174,10 @@ def test_usual_lines_are_parsed_by_blocks(tmp_path: Path, monkeypatch: pytest.Mo
     parsed: list[int] = []
     parse_lines = json_lines._parse_lines
 
-    def count_lines(block: LineBlock, misfits: Any) -> Any:
+    def count_lines(block: LineBlock, misfits: Any, paths: Any) -> Any:
         """Note how many lines are parsed one by one."""
         parsed.append(block.line_count)
-        return parse_lines(block, misfits)
+        return parse_lines(block, misfits, paths)
 
     monkeypatch.setattr(json_lines, "_parse_lines", count_lines)
     rows, names, *_ = read_all(path, None)

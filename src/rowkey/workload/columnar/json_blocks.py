@@ -174,6 +174,7 @@ class ObjectParser:
         self.finds_paths = paths is None
         self._type_counts: dict[ValuePath, Counter[str]] = {path: Counter() for path in paths or ()}
         self._types: dict[ValuePath, str] = {}
+        self._full_objects: set[ValuePath] = set()
         self._has_unclear_numbers = False
         self._schema: pa.Schema | None = None
         self.choose_types()
@@ -203,6 +204,7 @@ class ObjectParser:
         if self._has_unclear_numbers or len(self._type_counts) > MAX_PARSED_PATHS:
             return
         parents = {path[:depth] for path in self._type_counts for depth in range(1, len(path))}
+        self._full_objects = parents - self._type_counts.keys()
         self._types = {
             path: _choose_type(counts)
             for path, counts in self._type_counts.items()
@@ -247,6 +249,9 @@ class ObjectParser:
         except pa.ArrowInvalid:
             return None
         if table.num_rows != len(lengths):
+            return None
+        # An empty object is a value of its own path, which is listed where it first appears.
+        if self.finds_paths and any(_has_empty_object(table, one) for one in self._full_objects):
             return None
         found = {path: _get_values(table, path) for path in self._types}
         texts = {}
@@ -360,6 +365,18 @@ def _get_values(table: pa.Table, path: Sequence[str]) -> pa.Array:
     for step in path[1:]:
         values = pc.struct_field(values, step)
     return values
+
+
+def _has_empty_object(table: pa.Table, path: Sequence[str]) -> bool:
+    """Return whether an object at a path has no value."""
+    import numpy as np
+
+    objects = _get_values(table, path)
+    is_held = objects.is_valid().to_numpy(zero_copy_only=False)
+    has_value = np.zeros(len(objects), np.bool_)
+    for place in range(objects.type.num_fields):
+        has_value |= objects.field(place).is_valid().to_numpy(zero_copy_only=False)
+    return bool((is_held & ~has_value).any())
 
 
 def _format_numbers(values: pa.Array, name: str, text: bytes) -> pa.Array | None:

@@ -354,21 +354,35 @@ def _open_misfits(path: Path, skipped_rows: SkippedRows) -> MalformedLines:
     return MalformedLines(path, EXPECTED_LINES, skipped_rows, remedy)
 
 
-def _parse_lines(block: LineBlock, misfits: MalformedLines) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Return the objects of some lines with the numbers of the lines; note the other lines."""
+def _parse_lines(
+    block: LineBlock, misfits: MalformedLines, paths: Collection[ValuePath] | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Return the objects of some lines with the numbers of the lines; note the other lines.
+
+    Args:
+        block: the lines.
+        misfits: told of lines that are no objects.
+        paths: where values are read; None for all.
+
+    Raises:
+        SampleError: an object has a name twice whose value is read.
+    """
     for number, data in enumerate(BytesIO(block.data), block.first_line):
         line = data.decode("utf-8", MARK_INVALID_BYTES).rstrip("\r\n")
         if not line.strip():
             continue
         try:
-            json_object = _parse_object(line)
+            json_object = _parse_object(line, _DECODER)
         except RepeatedName as repeated:
-            raise SampleError(
-                misfits.format_place(number),
-                f"the object has the name {shorten_text(repeated.args[0])!r} twice",
-                "one value of each name",
-                "Remove one of them; jq -c . FILE keeps the last.",
-            ) from None
+            json_object = _parse_object(line, _MARKING_DECODER)
+            is_read = paths is None or any(_is_repeated(json_object or {}, one) for one in paths)
+            if json_object is not None and is_read:
+                raise SampleError(
+                    misfits.format_place(number),
+                    f"the object has the name {shorten_text(repeated.args[0])!r} twice",
+                    "one value of each name",
+                    "Remove one of them; jq -c . FILE keeps the last.",
+                ) from None
         if json_object is None:
             misfits.add(number, line)
         else:
@@ -379,7 +393,8 @@ def _parse_and_learn(
     block: LineBlock, misfits: MalformedLines, parser: ObjectParser
 ) -> ParsedObjects:
     """Return the objects of some lines, and let a parser learn the types of the first."""
-    objects = list(_parse_lines(block, misfits))
+    paths = None if parser.finds_paths else parser.paths
+    objects = list(_parse_lines(block, misfits, paths))
     for _, one in objects[:MIN_HALVED_LINES]:
         parser.note_values(
             _flatten_items(one)
@@ -466,14 +481,14 @@ def _combine_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
-def _parse_object(line: str) -> dict[str, Any] | None:
+def _parse_object(line: str, decoder: json.JSONDecoder) -> dict[str, Any] | None:
     """Return the object of a line; None if it is not an object or holds an invalid value.
 
     Raises:
-        RepeatedName: an object has a name twice.
+        RepeatedName: an object has a name twice, and the decoder refuses that.
     """
     try:
-        value = _DECODER.decode(line)
+        value = decoder.decode(line)
         if "\\u" in line and any(half in line for half in _SURROGATE_ESCAPES):
             json.dumps(value, ensure_ascii=False).encode()
     except RepeatedName:
@@ -485,6 +500,32 @@ def _parse_object(line: str) -> dict[str, Any] | None:
 
 _DECODER = json.JSONDecoder(parse_float=parse_fraction, object_pairs_hook=build_object)
 """Made once: json.loads would make one for each line."""
+_REPEATED: list[object] = []
+"""Stands for the value of a name that an object has twice."""
+
+
+def _mark_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of names and values, with `_REPEATED` for the names that it has twice."""
+    counts = Counter(name for name, _ in pairs)
+    return {name: value if counts[name] == 1 else _REPEATED for name, value in pairs}
+
+
+def _is_repeated(record: dict[str, Any], path: ValuePath) -> bool:
+    """Return whether a name is there twice, of the steps to a value or within the value."""
+    prefixes = (path[:depth] for depth in range(1, len(path)))
+    if any(_find_value(record, one) is _REPEATED for one in prefixes):
+        return True
+    pending = [_find_value(record, path)]
+    while pending:
+        value = pending.pop()
+        if value is _REPEATED:
+            return True
+        if isinstance(value, dict | list):
+            pending += value.values() if isinstance(value, dict) else value
+    return False
+
+
+_MARKING_DECODER = json.JSONDecoder(parse_float=_parse_finite, object_pairs_hook=_mark_repeated)
 
 
 def _flatten_items(
