@@ -525,7 +525,7 @@ def _is_repeated(record: dict[str, Any], path: ValuePath) -> bool:
     return False
 
 
-_MARKING_DECODER = json.JSONDecoder(parse_float=_parse_finite, object_pairs_hook=_mark_repeated)
+_MARKING_DECODER = json.JSONDecoder(parse_float=parse_fraction, object_pairs_hook=_mark_repeated)
 
 
 def _flatten_items(
