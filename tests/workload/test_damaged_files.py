@@ -118,6 +118,18 @@ def test_an_unpacked_size_is_not_believed(tmp_path: Path) -> None:
     assert str(refused.value).startswith(f"{path}: the file is damaged, or is not Arrow: a batch")
 
 
+def test_an_offset_outside_of_the_text_is_refused(tmp_path: Path) -> None:
+    """A batch whose text begins beyond its bytes is refused, with the format's name."""
+    path = tmp_path / "text.arrow"
+    good = write_arrow(path, pa.table({"host": ["a", "b", "c", "d"]}))
+    offsets = struct.pack("<5i", *range(5))
+    assert 1 == good.count(offsets)
+    path.write_bytes(good.replace(offsets, struct.pack("<5i", 0, 1, 90_000, 3, 4)))
+    with pytest.raises(SampleError) as refused:
+        read_all_batches(path)
+    assert str(refused.value).startswith(f"{path}: the file is damaged, or is not Arrow: ")
+
+
 def test_a_long_message_is_not_believed(tmp_path: Path) -> None:
     """Metadata of two gigabytes is refused before memory is allocated."""
     path = tmp_path / "long.arrows"

@@ -92,7 +92,7 @@ def read_batches(
         batch = join_batch(joins, raw, columns) if joins else raw
         rows += batch.num_rows
         _require_plausible(path, rows=rows)
-        with refuse_damaged(path, type(sample_format).__name__):
+        with refuse_damaged(path, type(sample_format).__name__.removesuffix("Format")):
             for part in split_batch(batch, path):
                 size += part.nbytes
                 _require_plausible(path, size=size)
