@@ -60,8 +60,6 @@ NOT_APPLIED = {
 """Rules whose remedies write something out that needs a decision besides."""
 EXPECTED_PAIRS = {
     ("RK410", "RK803"): "growth is told once a file declares its families, and then it does",
-    ("RK101", "RK607"): "a read that was a full scan is narrowed, and what still lacks is told",
-    ("RK102", "RK607"): "the same",
     ("RK104", "RK611"): "that a read of one value asks every bucket is the remedy, and told",
     ("RK123", "RK611"): "the same read asked more buckets before, which was told instead",
     ("RK101", "RK608"): "what a read returns is told once it is no full scan any more",
@@ -77,7 +75,7 @@ COST_REMARKS = (
     "by adding up its rows",
 )
 """Words by which a remedy says that some reads then ask more ranges."""
-TRIED, IN_PROSE = 120 if IS_LONG else 112, 130
+TRIED, IN_PROSE = 112, 130
 """Ways of remedies that are tried, at the least, and remedies in prose, at the most."""
 
 
