@@ -22,10 +22,11 @@ from rowkey.engines.request_checks import check_spec
 from rowkey.engines.rocksdb import OpenTable, RocksStore, check_codecs
 from rowkey.engines.rocksdb.directory_lock import LOCK_FILE, lock_directory
 from rowkey.engines.rocksdb.storage_errors import explain_error
-from rowkey.engines.rocksdb_files.descriptor import to_directory_name
+from rowkey.engines.rocksdb_files.descriptor import parse_table_name, to_directory_name
 from rowkey.engines.rocksdb_files.table_folder import (
     check_only_own_files,
     find_free_name,
+    is_table,
     list_tables,
     prepare_directory,
     remove_dropped_table,
@@ -273,6 +274,10 @@ class RocksEngine(Engine):
 
     def _check_table_exists(self, name: str) -> None:
         """Raise InvalidArgument if the directory has no table of this name."""
+        directory = self.get_directory(name)
+        with suppress(OSError):  # the list of all tables says what is wrong
+            if parse_table_name(directory) == name and is_table(directory):
+                return
         table_names = self.list_tables()
         if name not in table_names:
             raise build_missing_table_error(name, table_names)

@@ -27,10 +27,10 @@ _MAX_NAMED_FILES = 3
 
 def list_tables(directory: Path) -> list[str]:
     """Return the names of the tables in a directory, damaged ones too, ascending."""
-    return sorted(parse_table_name(path) for path in directory.iterdir() if _is_table(path))
+    return sorted(parse_table_name(path) for path in directory.iterdir() if is_table(path))
 
 
-def _is_table(directory: Path) -> bool:
+def is_table(directory: Path) -> bool:
     """Return whether a directory contains a table, sound or damaged, that is fully created.
 
     A table is fully created once its descriptor says so.
