@@ -326,7 +326,8 @@ def test_a_manifest_that_lacks_files_is_not_chosen(place: Path) -> None:
     (path,) = (place / "t").glob("MANIFEST-*")
     path.write_bytes(old)
     (place / "t" / "CURRENT").write_bytes(b"garbage")
-    ids, notes = save_events(place)
+    # RocksDB may not have removed a compacted file yet, whose rows would then be kept back.
+    ids, notes = save_events(place, keep_incomplete=True)
     assert ids == [*range(LOGGED_ROWS), 10**6]
     assert any("the MANIFEST cannot be read" in note for note in notes)
 
