@@ -55,6 +55,16 @@ def put(family: str, name: bytes, timestamp: int, value: bytes = b"v") -> Cell:
     return Cell(family, name, timestamp, value)
 
 
+def write_changes(twins: Twins, changes: list[tuple[str, int, Any]]) -> None:
+    """Write to the source: rows, deletes, and cells of another program."""
+    for kind, number, value in changes:
+        row = build_row(number)
+        if kind == "foreign":
+            write_foreign(twins.source, row, value)
+        else:
+            (twins.write if kind == "put" else twins.delete)(row, value, "s")
+
+
 def copy(twins: Twins) -> RowCopier:
     """Copy all rows of the source."""
     copier = RowCopier(*twins.states, None)
@@ -96,12 +106,7 @@ def test_a_copy_has_the_undeclared_cells_of_the_source_or_counts_them(
 ) -> None:
     """Each visible undeclared cell is in the copy with all versions, or counted with a reason."""
     with open_twins(source, target) as twins:
-        for kind, number, given_value in written:
-            row = build_row(number)
-            if kind == "foreign":
-                write_foreign(twins.source, row, given_value)
-            else:
-                (twins.write if kind == "put" else twins.delete)(row, given_value, "s")
+        write_changes(twins, written)
         copy(twins)
         result = verify_move(*twins.states, pause=skip_pause)
         mine, other = (read_foreign(state, IDENTITY) for state in twins.states)
@@ -128,12 +133,7 @@ def test_each_undeclared_cell_is_compared_or_counted(
 ) -> None:
     """With a digest or a salt in the key each undeclared cell is counted, and a copy passes."""
     with open_twins(*names) as twins:
-        for kind, number, given_value in written:
-            row = build_row(number)
-            if kind == "foreign":
-                write_foreign(twins.source, row, given_value)
-            else:
-                (twins.write if kind == "put" else twins.delete)(row, given_value, "s")
+        write_changes(twins, written)
         copy(twins)
         result = verify_move(*twins.states, pause=skip_pause)
         stored = [
@@ -557,12 +557,7 @@ def test_what_only_a_copy_has_is_counted_wherever_it_stopped(
     """Cells of other writers count, but none that the source has deleted or overwritten since."""
     with open_twins(source, target) as twins:
         for written in (earlier, later):
-            for kind, number, given_value in written:
-                row = build_row(number)
-                if kind == "foreign":
-                    write_foreign(twins.source, row, given_value)
-                else:
-                    (twins.write if kind == "put" else twins.delete)(row, given_value, "s")
+            write_changes(twins, written)
             if is_copied and written is earlier:
                 copy(twins)
         for number in lone:

@@ -380,7 +380,7 @@ class _KeySearch:
     def _list_new_warnings(self, found: LintResult) -> list[Finding]:
         """Return the warnings among findings that the declared design does not have."""
         warnings = found.filter_by_severity("warning")
-        return [one for one in warnings if one.code not in self._known_codes]
+        return [one for one in warnings if one.code not in self._first_warning_codes]
 
     @cached_property
     def _family_sizes(self) -> Mapping[str, FamilySize]:
@@ -405,7 +405,7 @@ class _KeySearch:
         )
 
     @cached_property
-    def _known_codes(self) -> frozenset[str]:
+    def _first_warning_codes(self) -> frozenset[str]:
         """Return the codes of the warnings on the declared design, by the first events."""
         return self._sketch(self.design).warning_codes
 
