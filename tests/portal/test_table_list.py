@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import rowkey
 from portal.portals import LOGS, build_portal, create_logs, open_client
 from portal.test_hostile_text import PageReader
 from rowkey.portal import design_check, table_overview, workspace
@@ -157,3 +158,22 @@ def test_files_are_checked_before_the_first_visit(
     portal.checker._check_all()
     page = list_tables(portal, TableQuery(sort="findings", is_descending=True))
     assert all(row.checked is not None for row in page.rows)
+
+
+def test_a_list_loads_itself_again_until_all_its_tables_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page without time for all tables reads those with the oldest states, one at least."""
+    monkeypatch.setattr("rowkey.portal.live_watch.LIST_WAIT_S", 0.0)
+    url = f"rocks:{tmp_path / 'tables'}"
+    for name in ("logs_1", "logs_2", "logs_3"):
+        rowkey.open(rowkey.Design.loads(LOGS.replace('"logs"', f'"{name}"')), url).close()
+    app = build_portal(tmp_path, url)
+    client = open_client(app)
+    states = []
+    for _ in range(4):
+        reloads = "refresh" in client.get("/").headers
+        read = [one.name for one in app.state.portal.live.list_tables() if one.stored_table]
+        states.append((read, reloads))
+    names = ["logs_1", "logs_2", "logs_3"]
+    assert [(names[:1], True), (names[:2], True), (names, False), (names, False)] == states

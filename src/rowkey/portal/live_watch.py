@@ -46,6 +46,8 @@ LIST_LIMIT_S, READ_LIMIT_S = 4.0, 6.0
 """Seconds after which a list or a reading has failed, even if the engine hangs."""
 FRESH_S, PAGE_WAIT_S = 2.0, 0.3
 """Age of a state that a page shows as it is; of an older one it waits that long for a new one."""
+LIST_WAIT_S = 0.1
+"""Seconds that a page waits for the states of many tables, which it also shows old or unread."""
 AGE_STEP_S = 10.0
 """Seconds after which a page shows the age of an old state anew."""
 STEP_WAIT_S = 3.0
@@ -275,7 +277,7 @@ class LiveWatch:
         names: Collection[str] = (),
         what: Reading = Reading.FACTS,
         *,
-        only_unread: bool = False,
+        accepts_old: bool = False,
     ) -> None:
         """Let the list of the tables, and some of them, be read again for a page that shows them.
 
@@ -286,22 +288,31 @@ class LiveWatch:
         Args:
             names: the tables; those that the engine does not have are left out.
             what: what is read of them.
-            only_unread: whether tables of a watched engine that were read before are left alone.
+            accepts_old: whether an older state will do; of many tables, those with the oldest are
+                read as long as there is time.
         """
         if self._engines.url is None or self.outage_s is not None:
             return
         if self.is_running and not self.is_own_load:
             names = [one for one in names if not self.find_outage(one)]
-            if only_unread:
+            if accepts_old:
                 known = [one for one in map(self.find, names) if one is not None]
                 names = [one.name for one in known if what not in one.read_s]
             is_outdated = any(one.is_outdated(what) for one in filter(None, map(self.find, names)))
-            self._refresh_in_thread(names, what, STEP_WAIT_S if is_outdated else PAGE_WAIT_S)
+            wait_s = LIST_WAIT_S if len(names) > 1 else PAGE_WAIT_S
+            self._refresh_in_thread(names, what, STEP_WAIT_S if is_outdated else wait_s)
             return
+        began_s = self._clock()
         try:
             with self._engines.open(quick=True):  # once for all readings
-                self._update_tables(opens=True)
-                for table in filter(None, map(self.find, names)):
+                is_listed = began_s - self.listed_s < FRESH_S and all(map(self.find, names))
+                if not (names and accepts_old and is_listed):
+                    self._update_tables(opens=True)
+                tables = [one for one in map(self.find, names) if one is not None]
+                tables.sort(key=lambda one: one.tried_s.get(what, -inf))
+                for i, table in enumerate(tables):
+                    if i and self._clock() - began_s >= LIST_WAIT_S:
+                        return
                     self._try_read(table, what, opens=True)
         except InvalidArgument:  # nothing is stored at its URL yet
             self._note_answer(set())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ class StoredTable:
         region_count: its regions; None if the engine does not say.
         move: how far the move of its rows is, as `rowkey move status` prints it; None without one.
         problem: why it could not be read; empty if it could.
+        design: the stored design as it was declared; None if it is unknown to this version.
     """
 
     name: str
@@ -40,6 +41,7 @@ class StoredTable:
     region_count: int | None = None
     move: Mapping[str, Any] | None = None
     problem: str = ""
+    design: Design | None = None
 
     @property
     def generation(self) -> int | None:
@@ -57,14 +59,6 @@ class StoredTable:
         """The bucket counts of the generation that becomes active next; none without one."""
         announced = None if self.entry is None else self.entry.announced_generation
         return [] if announced is None else [count for _, count in sorted(announced.counts.items())]
-
-    @property
-    def design(self) -> Design | None:
-        """The stored design as it was declared; None if it is unknown to this version."""
-        try:
-            return None if self.entry is None else self.entry.design
-        except InvalidDesign:
-            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +92,16 @@ def read_stored_table(engine: Engine, name: str, url: str) -> StoredTable:
         store = engine.open_table(name)
         lookup = look_up_entry(engine, store, name)
         entry = lookup.entry
+        design = None
+        with suppress(InvalidDesign):
+            design = None if entry is None else entry.design
         return StoredTable(
             name,
             entry,
             lookup.origin,
             len(store.list_regions()),
             None if entry is None or entry.move is None else _read_move(engine, name, url),
+            design=design,
         )
     except Unavailable:
         raise

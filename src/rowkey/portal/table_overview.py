@@ -154,7 +154,7 @@ def list_tables(portal: Portal, query: TableQuery | None = None) -> TablePage:
     start = (query.page - 1) * PAGE_ROWS
     shown = found[start : start + PAGE_ROWS]
     if stored := [row.name for row in shown if row.state is not None]:
-        portal.live.refresh(stored, only_unread=True)
+        portal.live.refresh(stored, accepts_old=True)
     return replace(page, query=query, rows=_complete_rows(portal, shown))
 
 

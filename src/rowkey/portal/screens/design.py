@@ -145,7 +145,7 @@ def _render_design(
         diff: in what the draft differs from the file.
     """
     live = request.portal.live
-    live.refresh([checked.table] if checked.table else (), only_unread=True)
+    live.refresh([checked.table] if checked.table else (), accepts_old=True)
     state = live.find(checked.table)
     stored = None if state is None else state.stored_table
     # Until it is known, a table has its pages: they say themselves if there is no such table.

@@ -37,7 +37,7 @@ def show_load(request: PortalRequest) -> Response:
         return JSONResponse({"format": FORMAT_VERSION, "table": name, "step": state})
     is_running = step is not None and step.is_running
     if not is_running:
-        request.portal.live.refresh([name], only_unread=True)
+        request.portal.live.refresh([name], accepts_old=True)
         if request.portal.live.find(name) is None:
             request.portal.engines.require_url()
             request.portal.engines.require_answers()

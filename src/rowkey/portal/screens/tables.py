@@ -15,12 +15,17 @@ if TYPE_CHECKING:
 
     from rowkey.portal.requests import PortalRequest
 
+RELOAD_S = 2
+"""Seconds after which the list loads itself again, as long as tables of it were not read yet."""
+
 
 def show_tables(request: PortalRequest) -> Response:
     """Show a page of the tables with their findings, regions, bucket counts, move and drift."""
     page = list_tables(request.portal, TableQuery.parse(request.query))
+    is_unread = any(row.state is not None and row.stored_table is None for row in page.rows)
     return request.render(
         "tables.html",
+        reload_s=RELOAD_S if is_unread and not page.problem else None,
         page=page,
         sorts=SORTS,
         page_rows=PAGE_ROWS,
