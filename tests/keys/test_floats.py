@@ -111,3 +111,20 @@ def test_float_codecs_decode_batches_at_once() -> None:
         for is_own in (False, True):
             codec = build_codec(width, is_plain=is_own)
             assert type(codec).unpack_batch is not Codec.unpack_batch
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("text", ["1e-400", "-0.04E-999", "0." + "0" * 400 + "1"])
+def test_a_number_that_is_too_small_for_a_float_is_no_zero(width: int, text: str) -> None:
+    """It is refused, one by one and in a column."""
+    field_type = build_field(width).type
+    with pytest.raises(InvalidArgument, match="is too small for"):
+        field_type.parse(text)
+    assert field_type.cast_text_column(pa.array(["1.5", text])) is None
+
+
+@pytest.mark.parametrize("text", ["0", "-0.000", "0e-999", "00.0E5"])
+def test_zero_may_be_written_in_any_way(text: str) -> None:
+    """A text that says zero is zero."""
+    assert build_field(8).type.parse(text) == 0
+    assert pa.array([0.0]).equals(build_field(8).type.cast_text_column(pa.array([text])))

@@ -54,7 +54,10 @@ ODD_LINES = [
     b'{"t": "2024-01-01T00:00:00Z"}',     b'{"u": ' + b"1" * 400 + b".0}",
     b'{"f": ' + b"1" * 400 + b".5}",
     b'{"f": 0.' + b"1" * 999 + b"}",     b'{"f": 1.0, "o": {"f": 2.0}}', b'{"t": "x",}',
-    b'{"t": "x"} // c',
+    b'{"t": "x"} // c', b'{"n": 1e-400}', b'{"f": 4.94E-324, "u": "x-1e-400"}',
+    b'{"u": [1,\t"a\\"]\\\\", {"x": [true,null]}], "f" : 7 , "n":[]}', b'{"t": [1e400]}',
+    b'{"t": [{"x": 1, "x": 2}]}', b'{"t": ["\\ufdd0", "\xef\xb7\x90"], "n": [1.50]}',
+    b'{"t": "\xef\xb7\x905", "n": true}',
 ]  # fmt: skip
 
 
@@ -167,9 +170,26 @@ def test_an_array_is_parsed_by_blocks(tmp_path: Path) -> None:
     assert all(b"{" == line[:1] for line in blocks[0].data.splitlines())
 
 
-def test_usual_lines_are_parsed_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a file of equal objects only the lines that tell the types are parsed one by one."""
-    lines = [json.dumps({"n": n, "o": {"v": n / 2}}).encode() for n in range(1_000)]
+LIKE_OTHERS: dict[str, list[dict[str, Any]]] = {
+    "equal": [{}],
+    "lists": [{"a": [{"x": n, "y": "\\é"}, []]} for n in range(3)],
+    "mixed": [{"a": 1}, {"a": "x"}, {"a": True}, {"a": [1]}],
+    "whole": [{"a": 1.0}, {"a": 0.5}, {"a": 10**20}],
+    "digits": [{"a": 1700000000.123456}, {"a": 0.1234567890123456}],
+}
+"""Further values of the objects of a file."""
+
+
+@pytest.mark.parametrize("kind", LIKE_OTHERS)
+def test_usual_lines_are_parsed_by_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Of a file of similar objects only the lines that tell the types are parsed one by one."""
+    lines = [
+        json.dumps({"n": n, "o": {"v": n / 2}, **other, "t": f"{n}"}).encode()
+        for n in range(1_000)
+        for other in LIKE_OTHERS[kind]
+    ]
     path = write_lines(tmp_path, lines)
     parsed: list[int] = []
     parse_lines = json_lines._parse_lines
@@ -181,8 +201,9 @@ def test_usual_lines_are_parsed_by_blocks(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(json_lines, "_parse_lines", count_lines)
     rows, names, *_ = read_all(path, None)
-    assert (["n", "o.v"], {"n": "999", "o.v": "499.5"}) == (names, rows[-1])
-    assert sum(parsed) <= 4 * json_lines.MIN_HALVED_LINES
+    assert ("999", "499.5", "999") == tuple(rows[-1][name] for name in ("n", "o.v", "t"))
+    assert {"n", "o.v", "t"} == {*names} - {"a"}
+    assert sum(parsed) <= json_lines.MIN_HALVED_LINES + 1
 
 
 def test_lines_keep_their_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

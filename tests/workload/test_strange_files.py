@@ -327,7 +327,7 @@ def test_a_name_that_an_object_has_twice_is_refused_with_its_line(
 
 @pytest.mark.parametrize("line", [1, 300, 20_000])
 @pytest.mark.parametrize(
-    "number", ["123456789012345678.5", "9007199254740993.0", "0.1234567890123456789"]
+    "number", ["123456789012345678.5", "9007199254740993.0", "0.1234567890123456789", "5e-19"]
 )
 def test_no_digit_of_a_number_is_lost(tmp_path: Path, line: int, number: str) -> None:
     """A number in JSON with more digits than a float holds is stored as it is written."""

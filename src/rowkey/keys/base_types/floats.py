@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from struct import Struct
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +13,7 @@ from rowkey.keys.base_types.domains import FloatDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error, convert_value, unwrap_numpy_scalar
 from rowkey.keys.codecs.floats import OrderedFloatCodec, PlainFloatCodec
-from rowkey.messages import format_value
+from rowkey.messages import format_value, shorten_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rowkey.schema import Value
 
 _FLOAT32_STRUCT = Struct(">f")  # native "f" would make infinities of what does not fit
+_NON_ZERO = re.compile(r"[^eE]*[1-9]")
 
 
 class FloatField(FieldType):
@@ -69,8 +71,16 @@ class FloatField(FieldType):
         return single
 
     def parse(self, text: str) -> float:
-        """Return the value of a floating-point number written as text."""
-        return self.to_internal(convert_value(float, text, "a number"))
+        """Return the value of a floating-point number written as text.
+
+        Raises:
+            InvalidArgument: it is no number, or one so small that it would become 0.
+        """
+        number = self.to_internal(convert_value(float, text, "a number"))
+        if not number and _NON_ZERO.match(text):
+            what = f"{shorten_text(text)} is too small for {8 * self.width} bits"
+            raise InvalidArgument("", what, f"a {self.name}", "Write 0.")
+        return number
 
     def format_value(self, value: Value) -> str:
         """Return a floating-point number as text that `parse` reads back."""
@@ -102,6 +112,9 @@ class FloatField(FieldType):
         except pa.ArrowInvalid:
             return None
         if pc.any(pc.is_nan(numbers)).as_py():
+            return None
+        zeros = pc.unique(array.filter(pc.equal(numbers, 0.0))).to_pylist()
+        if any(_NON_ZERO.match(text) for text in zeros if text is not None):
             return None
         return pc.add(numbers, 0.0)  # -0.0 is 0.0
 

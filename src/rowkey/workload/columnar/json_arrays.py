@@ -93,7 +93,7 @@ class ArrayLines(io.RawIOBase):
         places = np.append(0, np.flatnonzero(np.array(_IS_STRUCTURE)[characters]))
         kinds = np.append(ord(" "), characters[places[1:]]).astype(np.uint8)
         is_quote = kinds == ord('"')
-        is_quote[is_quote] = ~_find_escaped(characters, places[is_quote])
+        is_quote[is_quote] = ~find_escaped(characters, places[is_quote])
         was_in_text = (np.cumsum(is_quote) - is_quote + self._is_in_text) % 2 == 1
         depths = np.cumsum(np.where(was_in_text, 0, np.array(_DEPTH_STEPS)[kinds])) + self._depth
         ends = np.flatnonzero(depths == 0)
@@ -131,7 +131,7 @@ class ArrayLines(io.RawIOBase):
         )
 
 
-def _find_escaped(
+def find_escaped(
     characters: np.ndarray[Any, Any], quotes: np.ndarray[Any, Any]
 ) -> np.ndarray[Any, Any]:
     """Return which quotes follow an odd number of backslashes.

@@ -8,6 +8,7 @@ earlier lines had; what Arrow refuses is parsed line by line by others.
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections import Counter
 from contextlib import suppress
@@ -15,10 +16,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from math import isinf
+from sys import float_info
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
+from rowkey.json_objects import build_object
 from rowkey.workload.columnar.json_arrays import HEAD_BYTES, ArrayLines, is_array_of_objects
+from rowkey.workload.columnar.quoted_json import format_quoted, quote_values
 from rowkey.workload.sample_streams import open_uncompressed
 
 if TYPE_CHECKING:
@@ -49,12 +53,20 @@ _MIN_UNUSUAL_BYTES = 2 * MAX_OPENERS
 """Bytes of the shortest line that can have so many brackets or digits."""
 MAX_EXACT_CHARACTERS = 16
 """Characters of a fraction that a float surely holds: it holds any 15 digits, besides a point."""
-_LONG_FRACTION = re.compile(rb"-?[0-9][0-9.]{16,}(?:[eE][-+]?[0-9]+)?")
+_LONG_RUN = re.compile(rb"9" * (MAX_EXACT_CHARACTERS + 1) + rb"9*")
+"""A number with more digits, each of which is written as 9, with its point."""
+_EXPONENT = re.compile(rb"[eE][-+]?[0-9]+")
+_TINY_EXPONENT = re.compile(rb"[0-9][eE]-[0-9]{3}")
 _POINTS_AND_NINES = bytes.maketrans(b"012345678.", b"9999999999")
 _ALL_NINES = bytes.maketrans(b"012345678", b"999999999")
 _NON_FINITE = re.compile(rb"[:,\[\s]-?(?:NaN|Inf(?:inity)?)\s*[,}\]]")
 """Words for numbers, of which Arrow and Python know different ones."""
 _INT64_RANGE = range(-(1 << 63), 1 << 63)
+
+
+MAX_QUOTED_RATIO = 3
+"""Bytes of a line with quoted values for each of its own: at most a byte is escaped, or five are
+put around a value, which has five itself with its name."""
 
 
 def parse_fraction(text: str) -> float | str:
@@ -63,15 +75,20 @@ def parse_fraction(text: str) -> float | str:
     Raises:
         ValueError: it is larger than any float, and would become infinite.
 
-    >>> parse_fraction("1.10"), parse_fraction("9007199254740993.5")
-    (1.1, '9007199254740993.5')
+    >>> parse_fraction("1.10"), parse_fraction("9007199254740993.5"), parse_fraction("1e-400")
+    (1.1, '9007199254740993.5', '1e-400')
     """
     number = float(text)
     if isinf(number):
         raise ValueError(text)
-    if len(text) > MAX_EXACT_CHARACTERS and Decimal(text) != Decimal(repr(number)):
-        return text
-    return number
+    is_surely_exact = len(text) <= MAX_EXACT_CHARACTERS and abs(number) >= float_info.min
+    if is_surely_exact or repr(number) == text or Decimal(text) == Decimal(repr(number)):
+        return number
+    return text
+
+
+DECODER = json.JSONDecoder(parse_float=parse_fraction, object_pairs_hook=build_object)
+"""Made once: json.loads would make one for each line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +192,10 @@ class ObjectParser:
         self._type_counts: dict[ValuePath, Counter[str]] = {path: Counter() for path in paths or ()}
         self._types: dict[ValuePath, str] = {}
         self._full_objects: set[ValuePath] = set()
-        self._has_unclear_numbers = False
-        self._schema: pa.Schema | None = None
+        self.has_noted_values = False
+        self.can_parse = False
+        """Whether Arrow can parse objects of the types learned so far."""
         self.choose_types()
-
-    @property
-    def can_parse(self) -> bool:
-        """Return whether Arrow can parse objects of the types learned so far."""
-        return self._schema is not None
 
     @property
     def paths(self) -> Collection[ValuePath]:
@@ -191,17 +204,16 @@ class ObjectParser:
 
     def note_values(self, values: Iterable[tuple[ValuePath, Any]]) -> None:
         """Note the types of the values of an object that was parsed by others."""
+        self.has_noted_values = True
         for path, value in values:
             counts = self._type_counts.setdefault(path, Counter())
             if value is not None and value != {}:
                 counts[_find_type(value)] += 1
 
     def choose_types(self) -> None:
-        """Expect the most frequent type of each path in the blocks to come."""
-        import pyarrow as pa
-
-        self._schema = None
-        if self._has_unclear_numbers or len(self._type_counts) > MAX_PARSED_PATHS:
+        """Expect the types of the values noted so far in the blocks to come."""
+        self.can_parse = False
+        if len(self._type_counts) > MAX_PARSED_PATHS:
             return
         parents = {path[:depth] for path in self._type_counts for depth in range(1, len(path))}
         self._full_objects = parents - self._type_counts.keys()
@@ -210,17 +222,7 @@ class ObjectParser:
             for path, counts in self._type_counts.items()
             if not (self.finds_paths and path in parents and not counts)
         }
-        tree: dict[str, Any] = {}
-        for path, type_name in self._types.items():
-            node = tree
-            for step in path[:-1]:
-                node = node.setdefault(step, {})
-                if not isinstance(node, dict):
-                    return
-            if path[-1] in node or type_name not in _ARROW_TYPES:
-                return
-            node[path[-1]] = type_name
-        self._schema = pa.schema(_build_arrow_fields(tree))
+        self.can_parse = "dict" not in self._types.values() and parents.isdisjoint(self._types)
 
     def parse(self, data: bytes) -> ParsedLines | None:
         """Return the values of some lines as text; None if Python may find others.
@@ -228,42 +230,60 @@ class ObjectParser:
         Numbers are written as Python writes them.
         """
         import pyarrow as pa
-        from pyarrow import json
 
         text = data.strip(b" \t\r\n")
-        lengths = None if self._schema is None else _measure_regular_lines(text)
+        lengths = _measure_regular_lines(text) if self.can_parse else None
         if lengths is None:
             return None
-        parse_options = json.ParseOptions(
-            explicit_schema=self._schema,
-            newlines_in_values=False,
-            unexpected_field_behavior="error" if self.finds_paths else "ignore",
-        )
-        # Arrow parses its blocks on all cores; a line must fit into one.
-        block_size = max(ARROW_BLOCK_BYTES, int(lengths.max()) + 1)
-        read_options = json.ReadOptions(use_threads=True, block_size=block_size)
-        try:
-            table = json.read_json(
-                pa.BufferReader(text), read_options=read_options, parse_options=parse_options
-            )
-        except pa.ArrowInvalid:
+        quoted_paths = {path for path, name in self._types.items() if name not in _ARROW_TYPES}
+        if _has_inexact_fraction(text):
+            quoted_paths |= {path for path, name in self._types.items() if name == "float"}
+        plain_types = {p: name for p, name in self._types.items() if p not in quoted_paths}
+        # What is not read is valid JSON all the same.
+        is_strict = self.finds_paths and not quoted_paths
+        max_line_bytes = int(lengths.max())
+        table = _read_lines(text, plain_types, max_line_bytes, is_strict=is_strict)
+        if table is None or table.num_rows != len(lengths):
             return None
-        if table.num_rows != len(lengths):
-            return None
+        texts: dict[ValuePath, pa.Array] = {}
+        for path, type_name in plain_types.items():
+            values = _get_values(table, path)
+            formatted = _format_floats(values) if type_name == "float" else values.cast(pa.string())
+            if formatted is None:
+                quoted_paths.add(path)
+            else:
+                texts[path] = formatted
+        if quoted_paths:
+            table = self._read_quoted(text, quoted_paths, max_line_bytes)
+            if table is None:
+                return None
+            texts |= {p: format_quoted(_get_values(table, p), DECODER) for p in quoted_paths}
+            if None in texts.values():
+                return None
         # An empty object is a value of its own path, which is listed where it first appears.
         if self.finds_paths and any(_has_empty_object(table, one) for one in self._full_objects):
             return None
-        found = {path: _get_values(table, path) for path in self._types}
-        texts = {}
-        for path, values in found.items():
-            is_float = self._types[path] == "float"
-            texts[path] = (
-                _format_numbers(values, path[-1], text) if is_float else values.cast(pa.string())
-            )
-            if texts[path] is None:
-                self._has_unclear_numbers, self._schema = True, None
-                return None
-        return ParsedLines(texts, len(lengths))
+        return ParsedLines({path: texts[path] for path in self._types}, len(lengths))
+
+    def _read_quoted(
+        self, text: bytes, quoted_paths: Collection[ValuePath], max_line_bytes: int
+    ) -> pa.Table | None:
+        """Return lines with the values at some paths as marked texts; None if Arrow refuses one.
+
+        If all paths are found, the other values are read too, so that others are refused.
+        """
+        has_scalars = any(self._types[path] != "list" for path in quoted_paths)
+        quoted_text = quote_values(text, has_scalars=has_scalars)
+        if quoted_text is None:
+            return None
+        read_types = dict.fromkeys(quoted_paths, "str")
+        if self.finds_paths:
+            read_types = {
+                path: "str" if has_scalars or path in quoted_paths else type_name
+                for path, type_name in self._types.items()
+            }
+        max_quoted_bytes = MAX_QUOTED_RATIO * max_line_bytes
+        return _read_lines(quoted_text, read_types, max_quoted_bytes, is_strict=self.finds_paths)
 
 
 _ARROW_TYPES = {"str": "string", "bool": "bool", "int": "int64", "float": "float64"}
@@ -278,11 +298,51 @@ def _find_type(value: Any) -> str:
 
 
 def _choose_type(counts: Counter[str]) -> str:
-    """Return the most frequent type, where one float makes all numbers floats."""
-    if counts["float"]:
-        counts = Counter(counts)
-        counts["float"] += counts.pop("int", 0)
-    return max(counts, key=lambda name: counts[name], default="str") if +counts else "str"
+    """Return the type of some values: numbers are floats if one is, and `mixed` is any scalar."""
+    if not +counts:
+        return "str"
+    names = set(+counts) - {"dict"}
+    if not names or 2 * counts["dict"] > counts.total():
+        return "dict"
+    if names == {"int", "float"}:
+        return "float"
+    return "mixed" if len(names) > 1 else names.pop()
+
+
+def _read_lines(
+    text: bytes, types: Mapping[ValuePath, str], max_line_bytes: int, *, is_strict: bool
+) -> pa.Table | None:
+    """Return the values at some paths of JSON lines as columns; None if Arrow refuses a value.
+
+    Args:
+        text: the lines.
+        types: the name of the type of the values at each path.
+        max_line_bytes: bytes of the longest line, or more.
+        is_strict: whether values at other paths are refused.
+    """
+    import pyarrow as pa
+    from pyarrow import json as arrow_json
+
+    tree: dict[str, Any] = {}
+    for path, type_name in types.items():
+        node = tree
+        for step in path[:-1]:
+            node = node.setdefault(step, {})
+        node[path[-1]] = _ARROW_TYPES[type_name]
+    parse_options = arrow_json.ParseOptions(
+        explicit_schema=pa.schema(_build_arrow_fields(tree)),
+        newlines_in_values=False,
+        unexpected_field_behavior="error" if is_strict else "ignore",
+    )
+    # Arrow parses its blocks on all cores; a line must fit into one.
+    block_size = max(ARROW_BLOCK_BYTES, max_line_bytes + 1)
+    read_options = arrow_json.ReadOptions(use_threads=True, block_size=block_size)
+    try:
+        return arrow_json.read_json(
+            pa.BufferReader(text), read_options=read_options, parse_options=parse_options
+        )
+    except pa.ArrowInvalid:
+        return None
 
 
 def _build_arrow_fields(tree: dict[str, Any]) -> list[pa.Field]:
@@ -292,7 +352,7 @@ def _build_arrow_fields(tree: dict[str, Any]) -> list[pa.Field]:
     return [
         pa.field(name, pa.struct(_build_arrow_fields(node)))
         if isinstance(node, dict)
-        else pa.field(name, pa.type_for_alias(_ARROW_TYPES[node]))
+        else pa.field(name, pa.type_for_alias(node))
         for name, node in tree.items()
     ]
 
@@ -325,8 +385,6 @@ def _measure_regular_lines(text: bytes) -> np.ndarray[Any, Any] | None:
     may_be_non_finite = _has_pair(characters, b"Na") or _has_pair(characters, b"In")
     if may_be_non_finite and _NON_FINITE.search(text):
         return None
-    if _has_inexact_fraction(text):
-        return None
     try:
         return lengths if text.isascii() or text.decode() else None
     except UnicodeDecodeError:
@@ -334,13 +392,20 @@ def _measure_regular_lines(text: bytes) -> np.ndarray[Any, Any] | None:
 
 
 def _has_inexact_fraction(text: bytes) -> bool:
-    """Return whether a number in some lines has more digits than a float holds."""
-    if b"9" * (MAX_EXACT_CHARACTERS + 1) not in text.translate(_POINTS_AND_NINES):
-        return False
-    for found in _LONG_FRACTION.finditer(text):
-        digits = found[0].decode()
+    """Return whether a number in some lines has more digits than a float holds, or is too small."""
+    import numpy as np
+
+    characters = np.frombuffer(text, np.uint8)
+    # A number that floats hold badly or not at all, as 1e-320, has an exponent of three digits.
+    ends = np.flatnonzero(((characters[:-4] | 32) == ord("e")) & (characters[1:-3] == ord("-")))
+    if _TINY_EXPONENT.search(b" ".join(text[end - 1 : end + 5] for end in ends.tolist())):
+        return True
+    for found in _LONG_RUN.finditer(text.translate(_POINTS_AND_NINES)):
+        digits = text[found.start() : found.end()]
+        if exponent := _EXPONENT.match(text, found.end()):
+            digits += exponent[0]
         with suppress(ValueError, ArithmeticError):  # what is in a string may be no number
-            if not digits.lstrip("-").isdigit() and isinstance(parse_fraction(digits), str):
+            if not digits.isdigit() and isinstance(parse_fraction(digits.decode()), str):
                 return True
     return False
 
@@ -379,24 +444,18 @@ def _has_empty_object(table: pa.Table, path: Sequence[str]) -> bool:
     return bool((is_held & ~has_value).any())
 
 
-def _format_numbers(values: pa.Array, name: str, text: bytes) -> pa.Array | None:
-    """Return numbers as Python writes them; None if the file's text is needed and not found.
+def _format_floats(values: pa.Array) -> pa.Array | None:
+    """Return floats as Python writes them; None if one may be an integer, as Arrow reads 5 as 5.0.
 
-    Arrow reads 5 and 5.0 as the same number, so their text tells whether it is an integer.
+    It may be a large integer too, or one that is larger than any float.
     """
     import numpy as np
     import pyarrow as pa
 
-    numbers: list[float] = values.drop_null().to_pylist()
-    if any(number.is_integer() or isinf(number) for number in numbers):
-        # Quotes inside of strings are escaped, so that a name in quotes and a colon is a name.
-        pattern = b'"' + re.escape(name.encode()) + rb'"\s*:\s*(-?[0-9][0-9.eE+-]*)'
-        spellings = re.findall(pattern, text)
-        if len(spellings) != len(numbers):
-            return None
-        parsed = [int(one) if one.lstrip(b"-").isdigit() else float(one) for one in spellings]
-        numbers = parsed
-    formatted = pa.array(map(repr, numbers), pa.string())
+    numbers = values.drop_null().to_numpy(zero_copy_only=False)
+    if (np.isinf(numbers) | (numbers == np.trunc(numbers))).any():
+        return None
+    formatted = pa.array(map(repr, numbers.tolist()), pa.string())
     if not values.null_count:
         return formatted
     valid = values.is_valid().to_numpy(zero_copy_only=False)

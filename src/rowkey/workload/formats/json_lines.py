@@ -9,20 +9,22 @@ from collections import Counter
 from functools import lru_cache
 from io import BytesIO
 from itertools import chain, islice
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
-from rowkey.json_objects import RepeatedName, build_object
+from rowkey.json_objects import RepeatedName
 from rowkey.messages import shorten_text
 from rowkey.workload.batch_store import BatchStore
 from rowkey.workload.columnar.json_arrays import HEAD_BYTES, is_array_of_objects
 from rowkey.workload.columnar.json_blocks import (
+    DECODER,
+    LineBlock,
     ObjectParser,
     ParsedLines,
     parse_fraction,
     read_line_blocks,
 )
+from rowkey.workload.columnar.quoted_json import format_json_value
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batch
 from rowkey.workload.sample_streams import (
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     ParsedObjects = list[tuple[int, dict[str, Any]]]
-    from rowkey.workload.columnar.json_blocks import LineBlock, ValuePath
+    from rowkey.workload.columnar.json_blocks import ValuePath
     from rowkey.workload.sample_streams import ReadProgress
 
 MAX_NAMES = 1 << 16
@@ -215,7 +217,12 @@ class JsonLinesFormat(SampleFormat):
             while pending:
                 part = pending.pop()
                 count = part.line_count
-                values = parser.parse(part.data)
+                if count > MIN_HALVED_LINES and not parser.has_noted_values:
+                    first = next(part.split(MIN_HALVED_LINES))
+                    rest = part.data[len(first.data) :]
+                    pending += LineBlock(part.first_line + MIN_HALVED_LINES, rest), first
+                    continue
+                values = parser.parse(part.data) if parser.has_noted_values else None
                 if values is not None:
                     _refuse_double_values(misfits, part, values)
                     parts.append(values)
@@ -279,7 +286,7 @@ def _build_parsed_lines(
 
     if not parser.finds_paths:
         texts = {
-            path: [_format_value(_find_value(one, path)) for _, one in objects]
+            path: [format_json_value(_find_value(one, path)) for _, one in objects]
             for path in parser.paths
         }
         arrays = {path: pa.array(found, pa.string()) for path, found in texts.items()}
@@ -292,7 +299,7 @@ def _build_parsed_lines(
             if column is None:
                 column = columns[path] = [None] * len(objects)
             if value is not None:
-                column[row] = _format_value(value)
+                column[row] = format_json_value(value)
                 if value != {}:
                     held_paths.add(path)
         if len(columns) > MAX_NAMES:
@@ -372,7 +379,7 @@ def _parse_lines(
         if not line.strip():
             continue
         try:
-            json_object = _parse_object(line, _DECODER)
+            json_object = _parse_object(line, DECODER)
         except RepeatedName as repeated:
             json_object = _parse_object(line, _MARKING_DECODER)
             is_read = paths is None or any(_is_repeated(json_object or {}, one) for one in paths)
@@ -498,8 +505,6 @@ def _parse_object(line: str, decoder: json.JSONDecoder) -> dict[str, Any] | None
     return value if isinstance(value, dict) else None
 
 
-_DECODER = json.JSONDecoder(parse_float=parse_fraction, object_pairs_hook=build_object)
-"""Made once: json.loads would make one for each line."""
 _REPEATED: list[object] = []
 """Stands for the value of a name that an object has twice."""
 
@@ -588,11 +593,3 @@ def _is_readable(path: ValuePath) -> bool:
 def _has_name(record: dict[str, Any], name: str) -> bool:
     """Return whether an object has a name, whose value may be null."""
     return name in record or ("." in name and any(name == one for one in _list_names(record)))
-
-
-def _format_value(value: Any) -> str | None:
-    """Return a value as text, as it is written in JSON unless it is text itself."""
-    if value is None or type(value) is str:
-        return value
-    is_number = type(value) is int or (type(value) is float and isfinite(value))
-    return repr(value) if is_number else json.dumps(value)
