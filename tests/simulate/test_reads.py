@@ -227,16 +227,15 @@ def test_costs_are_those_of_a_look_at_every_row(tmp_path: Path, key: str, name: 
 
 
 def test_a_limit_stops_reading_where_the_order_allows_it(tmp_path: Path) -> None:
-    """A limit of five in the order of the key reads five rows and one more in each range."""
+    """A limit of five in the order of the key reads five rows of each range, asked at once."""
     read = {"where": "host = ?", "order": "ts desc", "limit": 5}
     path = write_rows(tmp_path, make_rows())
     served = run(build_design("[host][desc(ts)][kind]", read), path).reads[0]
     merged = run(build_design("[kind][host][desc(ts)]", read), path).reads[0]
     unserved = run(build_design("[host][level][ts]", read), path).reads[0]
     assert (5.0, 5.0, True) == (served.returned_rows, served.read_rows, served.serves_order)
-    assert (5.0, 7.0, 3, True) == (
-        merged.returned_rows, merged.read_rows, merged.fan_out[1], merged.serves_order,
-    )  # fmt: skip
+    assert pytest.approx(15.0, rel=0.01) == merged.read_rows
+    assert (5.0, 3, True) == (merged.returned_rows, merged.fan_out[1], merged.serves_order)
     assert (5.0, False) == (unserved.returned_rows, unserved.serves_order)
     assert unserved.read_rows > 25
 

@@ -37,7 +37,7 @@ BLOCK_SIZES = (
     "rowkey.table.scans.blocks.BLOCK_ROWS",
     "rowkey.table.scans.blocks.MIN_BLOCK_ROWS",
     "rowkey.table.scans.scan.MIN_ROWS_FOR_BLOCKS",
-    "rowkey.table.scans.scan.MAX_DECODED_ROWS",
+    "rowkey.plan.limited_reads.MAX_DECODED_ROWS",
     "rowkey.engines.pairs.blocks.FIRST_BLOCK_ROWS",
     "rowkey.engines.pairs.pair_reader.MAX_CHUNK_CELLS",
     "rowkey.engines.rocksdb.cursor.FIRST_CHUNK_CELLS",

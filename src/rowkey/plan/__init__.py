@@ -6,6 +6,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.plan.declared_read import DeclaredRead, bind_declared_reads
+    from rowkey.plan.limited_reads import count_decoded_rows, count_first_rows, yield_group_sizes
     from rowkey.plan.plan_choice import choose_plan, compute_plan_cost
     from rowkey.plan.ranges import KeyRange, Plan, ReadPlanner, count_spreading_parts, plan_read
     from rowkey.plan.read_binding import (
@@ -30,6 +31,7 @@ else:
             "row_merge": "extract_merge_key sort_rows",
             "row_order": "compute_merged_order drop_repeated_orderings",
             "ranges": "KeyRange Plan ReadPlanner plan_read count_spreading_parts",
+            "limited_reads": "count_decoded_rows count_first_rows yield_group_sizes",
             "plan_choice": "choose_plan compute_plan_cost",
             "declared_read": "DeclaredRead bind_declared_reads",
             "residual_filter": "ResidualFilter",
@@ -52,9 +54,12 @@ __all__ = [
     "compute_merged_order",
     "compute_plan_cost",
     "compute_span_end",
+    "count_decoded_rows",
+    "count_first_rows",
     "count_spreading_parts",
     "drop_repeated_orderings",
     "extract_merge_key",
     "plan_read",
     "sort_rows",
+    "yield_group_sizes",
 ]

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import ReadError
 from rowkey.keys import ColumnBatch
 from rowkey.messages import pluralize
-from rowkey.plan import DeclaredRead, KeyRange, Plan, ReadPlanner, ResidualFilter
+from rowkey.plan import (
+    DeclaredRead,
+    KeyRange,
+    Plan,
+    ReadPlanner,
+    ResidualFilter,
+    count_decoded_rows,
+    count_first_rows,
+)
 from rowkey.regions import locate_key_array
 from rowkey.simulate.answer_rows import (
     AnswerRows,
@@ -48,6 +56,11 @@ Derivation: 6 µs a range are 6 s."""
 AGED_ROWS = 20_000
 """Rows whose places are computed for a read with an `age`: shares of regions are right to 0.01 %
 where they come from few values."""
+MAX_ANSWER_ROWS = 10_000
+"""Rows of one answer from which more are not doubled.
+
+Source: `scan_answer_rows` of the client's settings.
+"""
 GOLDEN_RATIO = 0.618_033_988_749_894_9
 """Its multiples, modulo 1, are spread over all numbers from 0 to 1, and so is each part of them."""
 _TRIAL_ORDER = [37 * number % TRIALS_PER_READ for number in range(TRIALS_PER_READ)]
@@ -488,7 +501,28 @@ class ReadSimulator:
         found_spans = cut_spans(row_spans, found_rows, is_backwards=plan.is_backwards)
         scan_count = sum(int(sums[stop] - sums[start]) for start, stop in found_spans)
         heads = sum(at is not None for at in found_rows) - 1
-        scanned = min(scanned, limit * (scan_count - heads) / found_count + heads)
+        if self.design.layout.has_shared_rows:
+            scanned = min(scanned, limit * (scan_count - heads) / found_count + heads)
+            return spans, cut_spans(row_spans, last_rows, is_backwards=plan.is_backwards), scanned
+        ratio = limit / found_count
+        if plan.residual_fields:  # rows are decoded by groups before they are tested
+            decoded = count_decoded_rows(limit, ratio * (scan_count - heads))
+            held_count = sum(stop - start for start, stop in row_spans)
+            found_rows = self._find_last_rows(
+                plan,
+                row_spans,
+                np.ones_like(is_matching),
+                min(round(decoded / ratio), held_count),
+            )
+            found_spans = cut_spans(row_spans, found_rows, is_backwards=plan.is_backwards)
+        asked = _count_asked_rows(
+            limit,
+            [int(sums[stop] - sums[start]) for start, stop in found_spans],
+            [int(sums[stop] - sums[start]) for start, stop in row_spans],
+            ratio,
+            scanned,
+        )
+        scanned = min(scanned, asked)
         return spans, cut_spans(row_spans, last_rows, is_backwards=plan.is_backwards), scanned
 
     def _find_last_rows(
@@ -743,3 +777,28 @@ def _compute_margin(values: Sequence[float], weights: Sequence[float]) -> float:
         (weight * (value - mean)) ** 2 for value, weight in zip(values, weights, strict=True)
     )
     return MARGIN_DEVIATIONS * sqrt(fsum(squares) * count / (count - 1)) / fsum(weights)
+
+
+def _count_asked_rows(
+    limit: int, passed: Sequence[int], held: Sequence[int], ratio: float, scanned: float
+) -> float:
+    """Return how many rows a merge asks of its ranges: an answer of each, then twice as many.
+
+    Args:
+        limit: rows to return.
+        passed: the sampled rows of each range that the merge passes, or waits for at its end.
+        held: the sampled rows of each range.
+        ratio: rows of the table for each sampled row.
+        scanned: the rows that all ranges hold.
+    """
+    first, total, asked = count_first_rows(limit, len(held)), sum(held), 0.0
+    head = min(len(held) - 1, 1)  # the merge waits for the next row of every other range
+    for taken, rows in zip(passed, held, strict=True):
+        if taken:
+            needed = (taken - head) * ratio + head - 0.5
+            batch = answer = first
+            while batch < needed and answer < MAX_ANSWER_ROWS:
+                answer *= 2
+                batch += answer
+            asked += min(max(batch, needed), scanned * rows / total)
+    return asked

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from copy import copy
 from importlib import import_module
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import NotSupported, ReadError, RowError, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
-from rowkey.plan import ResidualFilter
+from rowkey.plan import ResidualFilter, yield_group_sizes
 from rowkey.rows import UNDECLARED_NAME, UndeclaredCells, check_undeclared_name
 from rowkey.table.row_classes import build_row_factory
 from rowkey.table.scans.blocks import (
@@ -48,8 +47,6 @@ MAX_RANGES_FOR_BLOCKS = 64
 """Most ranges for which rows are decoded by blocks: with more, the first row comes too late."""
 MAX_RANGES_FOR_COLUMNS = 256
 """Most ranges for which columns are decoded by blocks: with more, rows one by one cost less."""
-MAX_DECODED_ROWS = 1_024
-"""Most rows that are decoded together: more are not faster."""
 MAX_THREADS = 256
 """Most threads of one scan."""
 
@@ -522,18 +519,12 @@ class Scan:
         self, stack: ExitStack
     ) -> Iterator[Iterator[tuple[ScanItem, dict[str, Any]]]]:
         """Yield groups of decoded rows with their items, the first of one row, then larger ones."""
-        size, items = 1, read_items(self, stack)
+        items = read_items(self, stack)
         decode = self._decode_one_by_one if self.needs_summaries else self._decode_together
-        # No more is read than the limit before it is known that some of these rows do not count:
-        # they do not meet a condition, or are not rows of the design.
-        batch = sys.maxsize if self.limit is None or self.needs_sort else self.limit
-        batch_left = batch
-        while some := list(islice(items, min(size, batch_left))):
+        for size in yield_group_sizes(None if self.needs_sort else self.limit):
+            if not (some := list(islice(items, size))):
+                return
             yield decode(some)
-            size = min(2 * size, MAX_DECODED_ROWS)
-            batch_left -= len(some)
-            if not batch_left:
-                batch = batch_left = 2 * batch
 
     @property
     def needs_summaries(self) -> bool:

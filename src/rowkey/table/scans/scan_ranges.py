@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rowkey.engines import MAX_VERSIONS, CellSelection, ScanRange
+from rowkey.plan import count_first_rows
 from rowkey.table.scans.merge import defer_run, gather_copies, merge_runs
 from rowkey.table.scans.scan_items import (
     build_event_items,
@@ -33,12 +34,6 @@ if TYPE_CHECKING:
 
 PAGE_CELLS = 64
 """Cells of a row that are read together if many events share it."""
-SPARE_ROWS = 3
-"""Rows of each of several ranges that are expected beyond twice its share of a limit.
-
-Derivation: shares that are Poisson distributed exceed this in less than 1 of 100 ranges, each of
-which costs a further request.
-"""
 
 
 def read_items(scan: Scan, stack: ExitStack) -> Iterator[ScanItem]:
@@ -132,9 +127,7 @@ def _estimate_rows_to_read(scan: Scan, range_count: int) -> int | None:
     layout, copies = scan.design.layout, scan.copy_matcher
     is_joined = layout.has_shared_rows or copies.is_in_prefix or copies.is_scattered
     # The row after the last one shows that no copy or event of that one follows.
-    rows = min(scan.limit, MAX_VERSIONS - 1) + is_joined
-    if range_count > 1:
-        rows = min(rows, 2 * rows // range_count + SPARE_ROWS)
+    rows = count_first_rows(min(scan.limit, MAX_VERSIONS - 1) + is_joined, range_count)
     if scan.is_paged:
         return -(-rows * len(layout.slots) // PAGE_CELLS)
     return min(rows, 2) if layout.has_shared_rows else rows
