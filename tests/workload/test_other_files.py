@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rowkey.advise import draft_design
 from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.simulate import run
+from rowkey.workload.formats import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,3 +54,31 @@ def test_a_declared_format_holds_for_another_file(
     else:
         with pytest.raises(SampleError):
             run(design, other, format_options=given)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "host;ts;n\n" + "web-1;03.11.2025 12:00;1,5\nweb-2;23.11.2025 12:01;2,5\n" * 60),
+        ("a.jsonl", '{"host": {"name": "web-1"}, "ts": 1700000000.5}\n' * 60),
+        ("a.log", '10.0.0.1 - - [03/Nov/2025:12:00:01 +0000] "GET / HTTP/1.1" 200 5\n' * 60),
+    ],
+)
+def test_a_file_is_drafted_from_in_one_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    """Also where layouts of times and numbers, a delimiter or a pattern are found in it."""
+    path = tmp_path / name
+    path.write_text(text)
+    passes: list[str] = []
+    for kind in FORMATS.values():
+
+        def read_batches(self: Any, *given: Any, read: Any = kind.read_batches) -> Any:
+            """Note that the rows are read."""
+            passes.append(self.name)
+            return read(self, *given)
+
+        monkeypatch.setattr(kind, "read_batches", read_batches)
+    draft = draft_design(path)
+    assert 1 == len(passes)
+    assert "times" in draft.text or "pattern" in draft.text

@@ -132,6 +132,7 @@ JOIN_OPTION = PluginOption(
 
 _COMMON_OPTIONS = (TIMES_OPTION, YEAR_OPTION, NUMBERS_OPTION, JOIN_OPTION, MAX_SKIPPED_OPTION)
 _LAYOUT_OPTIONS = (TIMES_OPTION.name, NUMBERS_OPTION.name)
+_VALUE_OPTIONS = (*_LAYOUT_OPTIONS, YEAR_OPTION.name, MAX_SKIPPED_OPTION.name)
 
 
 def _read_joins(option_values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -307,6 +308,12 @@ class SampleFormat(ABC):
         """Options that were not declared and were detected in the file that was opened last."""
         self.assumptions: list[str] = []
         """What was detected, as sentences."""
+
+    @property
+    def reading_options(self) -> dict[str, Any]:
+        """Return the options that decide which rows are read, not what their values mean."""
+        options = {**self.option_values, **self.detected_options}
+        return {name: value for name, value in options.items() if name not in _VALUE_OPTIONS}
 
     def suggest_options(self, **options: Any) -> str:
         """Return the text of --sample-format with further options.

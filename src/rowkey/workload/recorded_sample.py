@@ -59,6 +59,20 @@ class RecordedSample:
     def __str__(self) -> str:
         return str(self.path)
 
+    def take_rows(self, other: RecordedSample) -> None:
+        """Take over the rows that another sample of the file keeps, if they are the same ones.
+
+        Args:
+            other: reads the same file, perhaps with other options.
+        """
+        self.format.detect_options(self.path)
+        is_same_format = type(self.format) is type(other.format)
+        if is_same_format and self.format.reading_options == other.format.reading_options:
+            self._column_names, self._has_all_columns = other._column_names, other._has_all_columns
+            self._names_by_wanted = other._names_by_wanted
+            self._store, self._skipped_rows = other._store, other._skipped_rows
+            self._row_count = other._row_count
+
     def request_columns(self, names: Iterable[str]) -> None:
         """Read these columns too in the next pass over the file, if it has them."""
         self._requested_names += [name for name in names if name not in self._requested_names]

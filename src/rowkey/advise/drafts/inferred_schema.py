@@ -120,7 +120,7 @@ def infer_schema(
     Raises:
         SampleError: it cannot be read, or no design can be made from it; with all that is wrong.
 
-    Cost: one pass over the file; a second one where texts stand for null.
+    Cost: one pass over the file; a second one where texts stand for null or columns are joined.
     """
     recording = record_sample(sample, format_options)
     recording.format.detect_options(recording.path)
@@ -129,10 +129,10 @@ def infer_schema(
     column_stats = _scan_columns(recording, misfits, progress)
     found_options = find_column_options(recording, column_stats) if recording.is_file else {}
     if found_options:
-        assumptions = recording.format.assumptions
+        scanned = recording
         recording = record_sample(recording.path, found_options)
-        recording.format.detect_options(recording.path)
-        recording.format.assumptions += assumptions
+        recording.take_rows(scanned)
+        recording.format.assumptions += scanned.format.assumptions
         misfits = SkippedRows()
         column_stats = _scan_columns(recording, misfits, progress)
     marked = [stats for stats in column_stats if stats.null_texts]
@@ -184,9 +184,10 @@ def _infer_columns(
     format_options = _complete_format_options(sample, filled_columns, guesses)
     words = _build_field_options(filled_columns, guesses, format_options)
     if format_options != sample.format_options:
-        assumptions = sample.format.assumptions
+        scanned = sample
         sample = record_sample(path, format_options)
-        sample.format.assumptions += assumptions
+        sample.take_rows(scanned)
+        sample.format.assumptions = scanned.format.assumptions
     return _profile_fields(sample, words, guesses, unread, seed)
 
 
