@@ -55,7 +55,7 @@ def replace_file(path: Path, content: bytes, temporary_path: Path) -> None:
     sync_directory(path.parent)
 
 
-def read_regular_file(path: str | Path, max_bytes: int) -> bytes:
+def read_regular_file(path: str | Path, max_bytes: int, flags: int = os.O_RDONLY) -> bytes:
     """Return the content of a file that should be small.
 
     A pipe in its place does not let the caller wait, and a device or a huge file does not fill the
@@ -64,17 +64,18 @@ def read_regular_file(path: str | Path, max_bytes: int) -> bytes:
     Args:
         path: the file, or a link to it.
         max_bytes: the size of the largest file that is read.
+        flags: the flags of `os.open`.
 
     Raises:
         FileNotFoundError: there is none.
         OSError: it cannot be read, is larger, or is a directory, a pipe, a socket or a device.
     """
-    with open_regular_file(path, os.O_RDONLY, "rb") as file:
+    with open_regular_file(path, flags, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        content = file.read(min(max_bytes, size) + 1)
-        while more := file.read(min(max_bytes + 1 - len(content), _CHUNK_BYTES)):
+        content = b"" if size > max_bytes else file.read(size + 1)
+        while content and (more := file.read(min(max_bytes + 1 - len(content), _CHUNK_BYTES))):
             content += more
-    if len(content) > max_bytes:
+    if max(size, len(content)) > max_bytes:
         what = f"it has {max(size, len(content)):,} bytes, more than {max_bytes:,}"
         raise OSError(errno.EFBIG, what, str(path))
     return content

@@ -14,7 +14,7 @@ from portal.portals import LOGS, OWN_PAGE, build_portal, digest_files, open_clie
 from portal.test_sessions import write_users
 from rowkey.advise import JudgedDesign
 from rowkey.design import Design
-from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
+from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
 from rowkey.portal.workspace import DesignFile, DesignFileMissing, Workspace
 
 if TYPE_CHECKING:
@@ -302,8 +302,9 @@ def test_a_large_text_is_refused(folder: Path) -> None:
     with pytest.raises(InvalidArgument, match="are too many"):
         Workspace(folder).write("a.toml", "#" * (1 << 18) + "a", None)
     (folder / "a.toml").write_text("#" * (1 << 18) + "a", "utf-8")
-    with pytest.raises(Unavailable):
+    with pytest.raises(InvalidDesign, match="262,145 bytes, more than 262,144"):
         Workspace(folder).read("a.toml")
+    assert 422 == open_client(build_portal(folder.parent)).get("/designs/a.toml").status_code
 
 
 def test_hostile_files_do_not_stop_the_list(folder: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import re
-import stat
 import tomllib
 from bisect import bisect_right
 from dataclasses import dataclass, replace
@@ -25,6 +25,7 @@ from rowkey.design.toml_scanner import (
     find_spans,
     scan_positions,
 )
+from rowkey.durable_files import read_regular_file
 from rowkey.errors import InvalidDesign, Mistake
 from rowkey.messages import shorten_text
 from rowkey.open_file_limit import raise_shortage
@@ -168,23 +169,24 @@ def read_design_text(path: Path) -> str:
     Raises:
         InvalidDesign: the file cannot be read, is no regular file, is too large or not UTF-8.
     """
+    data = None
     try:
-        is_file = stat.S_ISREG(path.stat().st_mode)
-        data = _read_prefix(path) if is_file else b""
+        data = read_regular_file(path, MAX_DESIGN_BYTES)
     except (OSError, ValueError) as problem:
         raise_shortage(problem, path)
+        number = getattr(problem, "errno", None)
         what = f"the file cannot be read: {getattr(problem, 'strerror', None) or problem}"
         mistake = Mistake("", what, remedy="Check the path and its permissions.")
-        raise InvalidDesign([mistake], str(path), is_unreadable=True) from None
-    if not is_file:
-        mistake = Mistake("", "the path is not a regular file", "a TOML file with a design")
-        raise InvalidDesign([mistake], str(path), is_unreadable=True)
+        if number in (errno.EINVAL, errno.ENXIO):
+            mistake = Mistake("", "the path is not a regular file", "a TOML file with a design")
+        if number != errno.EFBIG:
+            raise InvalidDesign([mistake], str(path), is_unreadable=True) from None
     if path.suffix.lower() in EVENT_SUFFIXES:
         what = f"a file named {path.suffix} holds events, not a design"
         remedy = f"Draft a design from it: rowkey init {path} -o {path.stem}.toml"
         mistake = Mistake("", what, "a TOML file with a design", remedy)
         raise InvalidDesign([mistake], str(path), is_unreadable=True)
-    if len(data) > MAX_DESIGN_BYTES:
+    if data is None:
         raise _attach_source(build_size_error(f"{path.stat().st_size:,} bytes"), str(path))
     try:
         return data.decode()
@@ -195,12 +197,6 @@ def read_design_text(path: Path) -> str:
         remedy = "Save the file as UTF-8."
         mistake = Mistake("", what, "TOML in UTF-8", remedy, line, column)
         raise InvalidDesign([mistake], str(path), is_unreadable=True) from None
-
-
-def _read_prefix(path: Path) -> bytes:
-    """Read a file, at most one byte more than a design file may have."""
-    with path.open("rb") as stream:
-        return stream.read(MAX_DESIGN_BYTES + 1)
 
 
 def parse_toml(text: str, source: str) -> tuple[dict[str, Any], SourceMap]:

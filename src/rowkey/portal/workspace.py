@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -15,7 +16,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import BOM, Design, parse_toml
-from rowkey.durable_files import replace_file, sync_directory
+from rowkey.durable_files import read_regular_file, replace_file, sync_directory
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Mistake, Unavailable
 from rowkey.messages import format_value
 
@@ -184,7 +185,7 @@ class Workspace:
                 listed[name] = before
                 continue
             file = None
-            with suppress(DesignFileMissing, Unavailable):
+            with suppress(DesignFileMissing, InvalidDesign, Unavailable):
                 file = self.read(name)
             listed[name] = (signature, file)
         self._files = listed
@@ -208,27 +209,25 @@ class Workspace:
 
         Raises:
             DesignFileMissing: it is the name of no design file.
-            Unavailable: the file is too large, or cannot be read.
+            InvalidDesign: the file is too large.
+            Unavailable: the disk does not read it.
         """
         if not self._has_design_name(name):
             raise _build_missing_error(name)
         try:
-            number = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except (OSError, ValueError) as problem:
+            flags = os.O_RDONLY | os.O_NOFOLLOW
+            content = read_regular_file(self.folder / name, MAX_FILE_BYTES, flags)
+        except ValueError as problem:
             raise _build_missing_error(name) from problem
-        try:
-            if not stat.S_ISREG(os.fstat(number).st_mode):
-                raise _build_missing_error(name)
-            with open(number, "rb", closefd=False) as file:
-                content = file.read(MAX_FILE_BYTES + 1)
         except OSError as problem:
+            if problem.errno == errno.EFBIG:
+                what, allowed = f"the file is too large: {problem.strerror}", "one design"
+                mistake = Mistake("", what, allowed, "Edit it outside of the portal.")
+                raise InvalidDesign([mistake], name) from problem
+            if problem.errno != errno.EIO:
+                raise _build_missing_error(name) from problem
             what = f"the file cannot be read: {problem.strerror}"
             raise Unavailable(name, what, remedy="Check the disk, and try again.") from problem
-        finally:
-            os.close(number)
-        if len(content) > MAX_FILE_BYTES:
-            what = f"the file has more than {MAX_FILE_BYTES:,} bytes"
-            raise Unavailable(name, what, remedy="Edit it outside of the portal.")
         file_read = DesignFile(name, content)
         if not file_read.is_design:
             raise _build_missing_error(name)
@@ -350,6 +349,8 @@ class Workspace:
             self.read(path)
         except (DesignFileMissing, Unavailable) as problem:
             return problem.mistake.problem
+        except InvalidDesign as problem:
+            return problem.mistakes[0].problem
         return ""
 
     def check_name(self, name: str) -> None:

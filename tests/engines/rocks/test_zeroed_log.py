@@ -12,7 +12,11 @@ import rowkey
 from engines.rocks.restarts import restart_machine
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.rocksdb.storage_errors import explain_error
-from rowkey.engines.rocksdb_files.inspection import REPAIR_LOG_HINT, SALVAGE_HINT
+from rowkey.engines.rocksdb_files.inspection import (
+    MAX_LOG_BYTES,
+    REPAIR_LOG_HINT,
+    SALVAGE_HINT,
+)
 from rowkey.engines.rocksdb_files.log_format import (
     BLOCK_BYTES,
     HEADER_BYTES,
@@ -188,3 +192,13 @@ def test_damage_is_the_first_of_all(killed_place: Path) -> None:
     content = log.read_bytes()
     broken = content[:BLOCK_BYTES] + bytes(BLOCK_BYTES) + content[2 * BLOCK_BYTES :]
     assert LogDamage(BLOCK_BYTES, "a record has the unknown type 0") == find_damage(broken)
+
+
+def test_a_log_with_a_huge_hole_is_damage(copy: Path) -> None:
+    """Its size is reported, and it is not read into memory."""
+    (log,) = list_logs(copy / "t")
+    with log.open("r+b") as file:
+        file.truncate(MAX_LOG_BYTES + 1)
+    with pytest.raises(CorruptionError, match="4,294,967,297 bytes, more than 4,294,967,296"):
+        list_ids(copy)
+    assert "4,294,967,297 bytes" in list_damage(copy)[0]

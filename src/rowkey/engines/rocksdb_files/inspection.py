@@ -62,6 +62,8 @@ _OWN_FILES = {DESCRIPTOR_FILE, HIGH_WATER_FILE}
 _NUMBERED_FILE = re.compile(r"(?:MANIFEST-|OPTIONS-)?(\d{6,19})")
 IDENTITY_FILE = "IDENTITY"
 MAX_SMALL_FILE_BYTES = 4096
+MAX_LOG_BYTES = 4 << 30
+"""Bytes of a log that is read; RocksDB begins another after 64 MiB of each family."""
 """No file such as CURRENT or IDENTITY is larger."""
 OPENING_BYTES = 1 << 17
 """Bytes that an opening writes besides the changes in the logs: 62 kB for a table of one family, in
@@ -329,7 +331,7 @@ def read_own_log(
         OSError: the file cannot be read.
     """
     try:
-        log = read_regular_file(path, path.stat().st_size + MAX_SMALL_FILE_BYTES)
+        log = read_regular_file(path, MAX_LOG_BYTES)
     except OSError as problem:
         if problem.errno not in NO_FILE_ERRORS:
             raise

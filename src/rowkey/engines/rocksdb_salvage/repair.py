@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING
 
-from rowkey.durable_files import read_regular_file, sync_directory
+from rowkey.durable_files import sync_directory
 from rowkey.engines.damage import RepairResult, SalvageResult
 from rowkey.engines.rocksdb.database import LOG, Database, to_column_family
 from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, store_spec
@@ -108,7 +109,7 @@ def _find_descriptor(directory: Path) -> Descriptor | None:
 def _truncate_logs(directory: Path, spec: TableSpec) -> tuple[str, int, int]:
     """Truncate the logs at the first damage; return the log, the offset and the bytes moved.
 
-    The removed bytes are copied to the folder `cut` first, so that a crash loses nothing.
+    The removed bytes are brought to the folder `cut` first, so that a crash loses nothing.
     """
     families = [META_FAMILY, *(to_column_family(family.name) for family in spec.families)]
     inspection = inspect_database(directory, families, verify_checksums=True)
@@ -121,11 +122,14 @@ def _truncate_logs(directory: Path, spec: TableSpec) -> tuple[str, int, int]:
     aside = directory / TRUNCATED_FOLDER
     aside.mkdir(exist_ok=True)
     size = path.stat().st_size - offset + sum(log.stat().st_size for log in later)
-    with find_free_name(aside / f"{path.name}.{offset}").open("xb") as copy:
-        copy.write(read_regular_file(path, path.stat().st_size)[offset:])
-        copy.flush()
-        os.fsync(copy.fileno())
-    sync_directory(aside)
+    free_path = find_free_name(aside / f"{path.name}.{offset}")
+    if offset:
+        with path.open("rb") as file, free_path.open("xb") as copy:
+            file.seek(offset)
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+        sync_directory(aside)
     for log in later:
         log.rename(find_free_name(aside / log.name))
     if offset:
@@ -133,7 +137,8 @@ def _truncate_logs(directory: Path, spec: TableSpec) -> tuple[str, int, int]:
             file.truncate(offset)
             os.fsync(file.fileno())
     else:
-        path.unlink()
+        path.rename(free_path)
+        sync_directory(aside)
     sync_directory(directory)
     return path.name, offset, size
 
