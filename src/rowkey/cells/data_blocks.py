@@ -49,11 +49,11 @@ def split_blocks(
     """
     start, filled = 0, 0
     fixed_bytes = compute_block_bytes(0, len(family), 0, 0)
-    for place, cell in enumerate(cells):
+    for place, (row, qualifier, _, value) in enumerate(cells):
         if filled >= block_size:
             yield cells[start:place]
             start, filled = place, 0
-        filled += fixed_bytes + len(cell.row) + len(cell.qualifier) + len(cell.value)
+        filled += fixed_bytes + len(row) + len(qualifier) + len(value)
     if start < len(cells):
         yield cells[start:]
 
@@ -130,21 +130,29 @@ def _encode_diff(cells: Sequence[BlockCell], family: bytes) -> Iterator[bytes]:
 def _encode_fast_diff(cells: Sequence[BlockCell], family: bytes) -> Iterator[bytes]:
     """Yield the differences of each cell to the one before; a repeated value is left out."""
     yield _build_head(4, cells, family)
+    last_stamp = b""
     for previous, cell in _pair_with_previous(cells):
+        stamp = cell.timestamp.to_bytes(8)
         if previous is None:
             key = _build_flat_key(cell, family)
-            yield b"\0" + _encode_ints(len(key), len(cell.value), 0) + key
-            yield cell.value + _SEQUENCE_ID
-            continue
-        common = _count_common_key_bytes(previous, cell, len(family))
-        flag, lengths = _drop_equal_lengths(previous, cell, family, 8, 16)
-        stamp = cell.timestamp.to_bytes(8)
-        same_stamp_bytes = min(_count_common_bytes(previous.timestamp.to_bytes(8), stamp), 7)
-        value = b"" if cell.value == previous.value else cell.value
-        flag |= 32 | same_stamp_bytes | (64 if cell.value == previous.value else 0)
-        yield bytes([flag]) + _encode_ints(*lengths, common)
-        yield _build_key_rest(cell, common, len(family)) + stamp[same_stamp_bytes:]
-        yield value + _SEQUENCE_ID
+            head = b"\0" + _encode_ints(len(key), len(cell.value), 0) + key
+            yield head + cell.value + _SEQUENCE_ID
+        else:
+            common = _count_common_key_bytes(previous, cell, len(family))
+            flag, lengths = _drop_equal_lengths(previous, cell, family, 8, 16)
+            same_stamp_bytes = min(_count_common_bytes(last_stamp, stamp), 7)
+            value, same_value = (b"", 64) if cell.value == previous.value else (cell.value, 0)
+            yield b"".join(
+                (
+                    bytes((flag | same_value | 32 | same_stamp_bytes,)),
+                    _encode_ints(*lengths, common),
+                    _build_key_rest(cell, common, len(family)),
+                    stamp[same_stamp_bytes:],
+                    value,
+                    _SEQUENCE_ID,
+                )
+            )
+        last_stamp = stamp
 
 
 _ENCODERS: dict[str, Callable[[Sequence[BlockCell], bytes], Iterator[bytes]]] = {
@@ -166,11 +174,11 @@ def _pair_with_previous(
 
 def _build_head(number: int, cells: Sequence[BlockCell], family: bytes) -> bytes:
     """Return the number of an encoding and the bytes of all cells before it."""
-    plain = sum(
-        compute_block_bytes(len(cell.row), len(family), len(cell.qualifier), len(cell.value))
-        for cell in cells
+    fixed_bytes = compute_block_bytes(0, len(family), 0, 0)
+    variable_bytes = sum(
+        [len(row) + len(qualifier) + len(value) for row, qualifier, _, value in cells]
     )
-    return number.to_bytes(2) + plain.to_bytes(4)
+    return number.to_bytes(2) + (fixed_bytes * len(cells) + variable_bytes).to_bytes(4)
 
 
 def _build_flat_key(cell: BlockCell, family: bytes) -> bytes:
@@ -195,10 +203,11 @@ def _count_key_bytes(cell: BlockCell, family: bytes) -> int:
 
 def _build_key_rest(cell: BlockCell, common: int, family_bytes: int) -> bytes:
     """Return row and qualifier of a cell without the first bytes, and without the family."""
-    row = len(cell.row).to_bytes(2) + cell.row
-    if common < len(row):
-        return row[common:] + cell.qualifier
-    return cell.qualifier[common - len(row) - 1 - family_bytes :]
+    row_stop = 2 + len(cell.row)
+    if common >= row_stop:
+        return cell.qualifier[common - row_stop - 1 - family_bytes :]
+    row = cell.row[common - 2 :] if common >= 2 else (len(cell.row).to_bytes(2) + cell.row)[common:]
+    return row + cell.qualifier
 
 
 def _count_common_key_bytes(previous: BlockCell, cell: BlockCell, family_bytes: int) -> int:
@@ -220,6 +229,8 @@ def _count_common_bytes(first: bytes, second: bytes) -> int:
     >>> _count_common_bytes(b"web-1", b"web-22"), _count_common_bytes(b"", b"a")
     (4, 0)
     """
+    if first == second:
+        return len(first)
     size = min(len(first), len(second))
     difference = int.from_bytes(first[:size]) ^ int.from_bytes(second[:size])
     return size - _count_number_bytes(difference) if difference else size
@@ -230,11 +241,10 @@ def _drop_equal_lengths(
 ) -> tuple[int, list[int]]:
     """Return the flags of lengths that are as in the cell before, and the other lengths."""
     flag, lengths = 0, []
-    key_bytes = _count_key_bytes(cell, family)
-    if key_bytes == _count_key_bytes(previous, family):
+    if len(cell.row) + len(cell.qualifier) == len(previous.row) + len(previous.qualifier):
         flag |= same_key
     else:
-        lengths.append(key_bytes)
+        lengths.append(_count_key_bytes(cell, family))
     if len(cell.value) == len(previous.value):
         flag |= same_value
     else:
@@ -244,7 +254,7 @@ def _drop_equal_lengths(
 
 def _count_number_bytes(number: int) -> int:
     """Return the bytes of a number of 0 or more; 1 at least."""
-    return max((number.bit_length() + 7) // 8, 1)
+    return (number.bit_length() + 7) // 8 or 1
 
 
 def _encode_ints(*numbers: int) -> bytes:
@@ -255,6 +265,8 @@ def _encode_ints(*numbers: int) -> bytes:
     >>> _encode_ints(5, 300).hex()
     '05ac02'
     """
+    if max(numbers) < 128:
+        return bytes(numbers)
     encoded = bytearray()
     for number in numbers:
         rest = number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import (
@@ -130,7 +131,8 @@ def _measure_family(family: Family, cells: list[BlockCell], event_count: int) ->
     name = family.name.encode()
     codec = family.compression_compact or family.compression
     compress = find_compressor(codec)
-    cells.sort(key=lambda cell: (cell.row, cell.qualifier, -cell.timestamp))
+    cells.sort(key=itemgetter(2), reverse=True)
+    cells.sort(key=itemgetter(0, 1))
     kept = list(_drop_old_versions(cells, family.versions))
     disk_bytes = 0
     for some in split_blocks(kept, name, family.block_size):
@@ -143,17 +145,20 @@ def _measure_family(family: Family, cells: list[BlockCell], event_count: int) ->
 
 def _drop_old_versions(cells: Sequence[BlockCell], versions: int) -> Iterator[BlockCell]:
     """Yield sorted cells without those that a compaction removes."""
-    place, count, last_time = None, 0, -1
+    last_row, last_qualifier, count, last_time = b"", b"", 0, -1
     for cell in cells:
-        if (cell.row, cell.qualifier) != place:
-            place, count, last_time = (cell.row, cell.qualifier), 0, -1
-        if cell.timestamp != last_time and count < versions:
-            count, last_time = count + 1, cell.timestamp
+        row, qualifier, time, _ = cell
+        if row != last_row or qualifier != last_qualifier:
+            last_row, last_qualifier, count, last_time = row, qualifier, 0, -1
+        if time != last_time and count < versions:
+            count, last_time = count + 1, time
             yield cell
 
 
 def _sum_plain_bytes(cells: Sequence[BlockCell], family_bytes: int) -> int:
     """Return the bytes of some cells as KeyValues."""
     fixed_bytes = compute_cell_bytes(0, family_bytes, 0, 0)
-    variable_bytes = sum(len(cell.row) + len(cell.qualifier) + len(cell.value) for cell in cells)
+    variable_bytes = sum(
+        [len(row) + len(qualifier) + len(value) for row, qualifier, _, value in cells]
+    )
     return fixed_bytes * len(cells) + variable_bytes
