@@ -89,7 +89,7 @@ def judge(design: Design, events: pa.Table) -> JudgedDesign:
 
 def list_costs(judged: JudgedDesign) -> tuple[float, ...]:
     """Return the costs by which designs are compared: of writes, reads and bytes."""
-    return judged.write_cost, judged.read_cost, judged.event_bytes
+    return judged.write_harm, judged.read_cost, judged.event_bytes
 
 
 def judge_all(design: Design, events: pa.Table) -> Iterator[JudgedDesign]:

@@ -426,3 +426,34 @@ def test_families_follow_the_reads_of_a_key(orders: Path) -> None:
     assert 'bloom = "ROW" in family d' in "\n".join(format_advice(advice, 100))
     changes = build_advice_document(advice)["picks"][0]["families"]
     assert {"family": "d", "option": "bloom", "value": "ROW"} in changes
+
+
+@pytest.mark.parametrize("rate", ["", "50/s"])
+def test_harmless_unevenness_is_not_bought_with_ranges(tmp_path: Path, rate: str) -> None:
+    """Rooms of a chat are read as one range each, and no bucket is put in front of them."""
+    chance = random.Random(3)
+    rows = [
+        f"{1_700_000_000 + 60 * n},room{int(40 * chance.random() ** 2)},u{n % 900},{n}"
+        for n in range(6_000)
+    ]
+    path = tmp_path / "chat.csv"
+    path.write_text("\n".join(["at,room,author,number", *rows]) + "\n")
+    reads = [{"name": "latest", "where": "room = ?", "order": "at desc", "limit": 50}]
+    fields: dict[str, Any] = {
+        "at": "timestamp_s",
+        "room": {"type": "text", "max_bytes": 20},
+        "author": {"type": "text", "max_bytes": 20},
+        "number": "u64",
+    }
+    design = Design(
+        "chat",
+        "[at][room][number]",
+        fields=fields,
+        families={"d": {"compression": "ZSTD", "ttl": "90d"}},
+        splits={"algorithm": "sample", "regions": 16},
+        writes={"rate": rate} if rate else {},
+        reads=reads,
+    )
+    best = search(design, path).picks[0]
+    assert format_key(best.judged.design.key.terms).startswith("[room][desc(at)]")
+    assert "good" == best.judged.verdict.grade

@@ -33,6 +33,7 @@ def build_judged_design(
         warnings=warnings,
         warning_codes={one.code for one in warnings},
         write_cost=cost,
+        write_harm=cost,
         read_cost=cost,
         event_bytes=10 * cost,
     )
@@ -80,8 +81,10 @@ def test_slightly_more_even_writes_are_no_reason_for_dearer_reads(
     read_cost: float, *, is_balanced: bool
 ) -> None:
     """A key that costs more together than the declared one is not called balanced."""
-    declared, judged = build_judged_design(0), build_judged_design(0)
-    declared.write_cost, judged.read_cost = 1.2, read_cost  # type: ignore[misc]
+    declared: Any = build_judged_design(0)
+    judged: Any = build_judged_design(0)
+    declared.write_cost = declared.write_harm = 1.2
+    judged.read_cost = read_cost
     (pick,) = choose_picks(declared, [judged])
     assert ("writes" in pick.strengths, is_balanced) == (True, "balanced" in pick.strengths)
 

@@ -121,7 +121,7 @@ def test_the_story_ends_evenly(tmp_path: Path) -> None:
     path = client.post("/advice", data=form).headers["location"]
     wait_for_end(client, path)
     assert 303 == client.post(f"{path}/adopt", data={"pick": "0"}).status_code
-    assert "" == (create(client)["problem"] or "")
+    assert "" == (create(client, sample=sample)["problem"] or "")
     assert "" == (load(client, EVENTS)["problem"] or "")
     with rowkey.open("logs", url) as table:
         starts = [one.start for one in table.regions()]

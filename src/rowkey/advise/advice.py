@@ -8,6 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, Literal
 
 from rowkey.design import find_companion_obstacle
+from rowkey.plan import count_spreading_parts
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ def _build_measure(
     def measure(one: JudgedDesign) -> tuple[float, ...]:
         rank = one.verdict.rank
         excess = sum(log(cost(one) / least_costs[name]) for name, cost in _COSTS.items())
+        excess += MIN_GAIN * bool(count_spreading_parts(one.design.key))  # it has to be worth it
         # A salt is the last resort: a put that is sent again may store a row twice.
         is_salted = one.design.key.is_salted
         # A scan of one row opens all files that a get skips by their Bloom filters.
@@ -145,7 +147,7 @@ def _build_measure(
 
 
 _COSTS: dict[str, Cost] = {
-    "writes": lambda one: round(one.write_cost, 2),
+    "writes": lambda one: round(one.write_harm, 3),
     "reads": lambda one: max(one.read_cost, 1e-9),
     "size": lambda one: max(one.event_bytes, 1.0),
 }
@@ -161,7 +163,8 @@ def find_objection(declared: JudgedDesign, judged: JudgedDesign) -> str:
         return "more of its writes and reads are poor than under the declared key"
     if warning := find_new_warning(declared.warning_codes, judged.warnings):
         return format_warning(warning)
-    is_cheaper = any(cost(judged) < (1 - MIN_GAIN) * cost(declared) for cost in _COSTS.values())
+    costs: tuple[Cost, ...] = (lambda one: one.write_cost, *_COSTS.values())
+    is_cheaper = any(cost(judged) < (1 - MIN_GAIN) * cost(declared) for cost in costs)
     if new.rank == old.rank and not is_cheaper:
         return "nothing is better than under the declared key"
     return ""

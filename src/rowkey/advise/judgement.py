@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from rowkey.workload import PackingSavings, RecordedSample, SampleInput, SampleSummary
 
 
+HARMLESS_WEIGHT = 0.1
+"""Exponent of a load that is uneven without harm, when it is weighed against reads and bytes."""
 SEARCHING_CAUSES = "searching causes"
 """The phase after a replay, as progress names it."""
 MAX_SEARCHED_READS = 20
@@ -276,6 +278,12 @@ class JudgedDesign:
         """Return how much busier the busiest server is than chance makes it; 1 at best."""
         verdict = self.simulation.verdict
         return max(verdict.skew / max(verdict.even_skew, 1.0), 1.0)
+
+    @property
+    def write_harm(self) -> float:
+        """Return `write_cost` as far as it matters: hardly, if the writes are graded good."""
+        is_harmless = self.verdict.find_grade("writes") == "good"
+        return float(self.write_cost ** (HARMLESS_WEIGHT if is_harmless else 1.0))
 
     @cached_property
     def read_cost(self) -> float:

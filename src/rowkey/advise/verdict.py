@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
+from rowkey.hotspots import WARM_RATIO
 from rowkey.lint import RULES
 from rowkey.messages import Message, format_mean, format_number
 from rowkey.schema import MIN_VALUES_FOR_FACTS
-from rowkey.simulate import WARM_RATIO
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
     FAIR_WASTE,
@@ -109,6 +109,10 @@ class DesignVerdict:
         loads = [one.grade for one in self.assessments if one.topic != "finding"]
         return self.decisive.rank, loads.count("poor")
 
+    def find_grade(self, topic: Topic) -> Grade:
+        """Return the worst grade of what is assessed of a topic; good if nothing is."""
+        return next((one.grade for one in self.assessments if one.topic == topic), "good")
+
 
 def judge_design(simulation: Simulation, findings: Sequence[Finding]) -> DesignVerdict:
     """Return the verdict on a design.
@@ -139,17 +143,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         return _assess_few_events(simulation)
     skew = max(verdict.skew, 1.0)
     if rate is None:
-        remedy, code = _get_cause_remedy(simulation)
-        grade = GRADES[("even", "warm", "hot").index(verdict.level)]
-        message = Message(
-            "verdict.writes_bearable",
-            "{level}, {share}; at {rate} one server is full ({capacity})",
-            level=_describe_level(simulation),
-            share=_describe_share(simulation),
-            rate=_format_rate(capacity * servers / skew),
-            capacity=_describe_capacity(simulation),
-        )
-        return Assessment("writes", "", grade, message, remedy, code)
+        return _assess_writes_without_rate(simulation, capacity * servers / skew)
     mean, utilization = _estimate_mean_writes(simulation), _estimate_busiest_writes(simulation)
     grade, level = _grade_utilization(utilization), _describe_level(simulation)
     remedy = code = ""
@@ -183,6 +177,51 @@ def _assess_writes(simulation: Simulation) -> Assessment:
             utilization=_format_share(utilization),
         )
     return Assessment("writes", "", grade, message, remedy, code, utilization)
+
+
+def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) -> Assessment:
+    """Return the grade of the writes of a table whose rate is not declared, from their skew.
+
+    Somewhat uneven writes are good where the recording's own rate makes them harmless. Those that
+    one server takes stay poor: a file does not say what the table is to bear, and no further server
+    would help then.
+
+    Args:
+        simulation: a replay of the design's events.
+        bearable_rate: events a second at which the busiest server is full.
+    """
+    remedy, code = _get_cause_remedy(simulation)
+    level = simulation.verdict.level
+    grade = GRADES[("even", "warm", "hot").index(level)]
+    message = Message(
+        "verdict.writes_bearable",
+        "{level}, {share}; at {rate} one server is full ({capacity})",
+        level=_describe_level(simulation),
+        share=_describe_share(simulation),
+        rate=_format_rate(bearable_rate),
+        capacity=_describe_capacity(simulation),
+    )
+    own_rate, peak = simulation.recorded_rate, simulation.write_peak
+    if level == "even" or own_rate is None:
+        return Assessment("writes", "", grade, message, remedy, code)
+    utilization = own_rate / bearable_rate
+    if peak is not None:
+        servers = simulation.design.cluster.servers
+        busiest = own_rate * peak.server_factor / servers / _compute_write_capacity(simulation)
+        utilization = max(utilization, busiest)
+    if utilization > HARMLESS_UTILIZATION:
+        return Assessment("writes", "", grade, message, remedy, code)
+    message = Message(
+        "verdict.own_rate",
+        "{bearable}; the recording's own rate, {rate}, takes {utilization} of one server: "
+        "declare [writes] rate",
+        bearable=message,
+        rate=_format_rate(own_rate),
+        utilization=_format_share(utilization),
+    )
+    if level == "warm":
+        return Assessment("writes", "", "good", message)
+    return Assessment("writes", "", grade, message, remedy, code)
 
 
 def _get_cause_remedy(simulation: Simulation) -> tuple[str, str]:

@@ -34,6 +34,7 @@ from rowkey.hotspots.region_coverage import (
     has_many_empty,
 )
 from rowkey.hotspots.skew import (
+    WARM_RATIO,
     compute_even_deviation,
     compute_even_skew,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "CLOCK_ARRIVALS",
     "MIN_EVENTS_PER_SERVER",
     "READ_CAUSES",
+    "WARM_RATIO",
     "WINDOW_WIDTHS_S",
     "BusiestShares",
     "Cause",

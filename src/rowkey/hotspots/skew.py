@@ -10,6 +10,9 @@ import math
 from functools import lru_cache
 from typing import Any
 
+WARM_RATIO = 1.25
+"""Skew over what an even design would show above which a load is not even: a cluster then bears a
+fifth less than it could."""
 MAX_CHANCE = 0.001
 """Odds below which so few places were not filled by chance. Source: as in the verdict."""
 

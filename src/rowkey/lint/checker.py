@@ -126,7 +126,9 @@ def _run_rules(
         if rule.looks_at_sample and subject.sample is None:
             for allowance in subject.allowances:
                 allowance.match_rule(format_rule_name(rule.name), rule.code)
-        is_harmless = rule.measured_by == "writes" and subject.can_write_to_one_server
+        is_harmless = rule.measured_by == "writes" and (
+            subject.can_write_to_one_server or subject.is_even_with_cause(rule.cause)
+        )
         for raw_finding in rule().collect_findings(subject):
             line = raw_finding.line or subject.find_line(raw_finding.path)
             finding = replace(raw_finding, line=line)

@@ -17,6 +17,7 @@ from rowkey.design import (
 )
 from rowkey.errors import InvalidDesign, ReadError
 from rowkey.hotspots import (
+    WARM_RATIO,
     build_declared_facts,
     find_leading_part,
     predict_causes,
@@ -203,6 +204,11 @@ class LintSubject:
             return False
         operations = rate * count_write_operations(self.event_bytes)
         return operations <= HARMLESS_UTILIZATION * (capacity or DEFAULT_CAPACITY_PER_S)
+
+    def is_even_with_cause(self, code: str) -> bool:
+        """Return whether a cause is predicted that leaves the servers as even as a verdict asks."""
+        cause = self.causes.get(code)
+        return cause is not None and cause.explained_skew < WARM_RATIO
 
     @property
     def server_events_per_s(self) -> float:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         record_design_sample,
     )
     from rowkey.simulate.trial_values import TRIALS_PER_READ
-    from rowkey.simulate.verdict import WARM_RATIO, Verdict, classify_skew, compute_hot_threshold
+    from rowkey.simulate.verdict import Verdict, classify_skew, compute_hot_threshold
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -42,14 +42,13 @@ else:
                 "record_design_sample"
             ),
             "trial_values": "TRIALS_PER_READ",
-            "verdict": "WARM_RATIO Verdict classify_skew compute_hot_threshold",
+            "verdict": "Verdict classify_skew compute_hot_threshold",
         },
     )
 
 __all__ = [
     "MAP_LOADS",
     "TRIALS_PER_READ",
-    "WARM_RATIO",
     "EventSource",
     "LoadEstimate",
     "MapLoad",

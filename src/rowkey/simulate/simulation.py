@@ -214,6 +214,12 @@ class Simulation:
             is_generated=self.source.summary is None,
         )
 
+    @property
+    def recorded_rate(self) -> float | None:
+        """Return the events a second of the recording; None of generated or timeless events."""
+        density = self.time_density if self.source.origin == "sample" else None
+        return None if density is None else density.sample_rate
+
     @cached_property
     def write_peak(self) -> WritePeak | None:
         """Return the busiest minute of the busiest server in a recording.

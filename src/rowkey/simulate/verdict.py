@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import comb, sqrt
 from typing import TYPE_CHECKING
 
-from rowkey.hotspots import compute_even_deviation, compute_even_skew
+from rowkey.hotspots import WARM_RATIO, compute_even_deviation, compute_even_skew
 from rowkey.messages import Message
 from rowkey.simulate.entity_chance import compute_table_skew
 
@@ -32,10 +32,10 @@ NOISE_DEVIATIONS = 3
 """Standard deviations by which chance may raise the skew of an even design."""
 MAX_CHANCE = 0.001
 """Odds below which few events that met on one server did not meet there by chance."""
-WARM_RATIO, HOT_RATIO = 1.25, 2.0
-"""Skew over what an even design would show: above 1.25 the cluster bears a fifth less than it
-could, from 2 on less than half. On few servers no skew is that large: there it is hot from half way
-between an even design and all load on one server on."""
+HOT_RATIO = 2.0
+"""Skew over what an even design would show from which the cluster bears less than half of what it
+could. On few servers no skew is that large: there it is hot from half way between an even design
+and all load on one server on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from rowkey.hotspots.load_result import (
     format_skew_floor,
 )
 from rowkey.hotspots.region_coverage import has_outdated_splits
+from rowkey.hotspots.skew import WARM_RATIO
 from rowkey.plan import plan_read
 from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
 from rowkey.schema import Equal
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
 MIN_EVENTS_PER_WINDOW = 50
 """Mean number of sampled events in a time window from which its busiest value is reported."""
-WARM_RATIO = 1.25
-"""Skew, as a multiple of an even design's, from which a window width is searched for bursts."""
 MIN_SHARE_OF_BUSIEST = 0.98
 """Load of the server of a hot value, for each operation of the busiest one, from which the value
 can be why the load is uneven: spreading it elsewhere leaves the busiest server as it is."""
