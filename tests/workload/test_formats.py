@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openpyxl import Workbook
 from pyarrow import parquet
 
 from rowkey.design import Design
@@ -511,6 +512,24 @@ def test_a_corrupt_parquet_file(folder: Path) -> None:
     path = folder / "corrupt.parquet"
     path.write_bytes(bytes(data))
     assert "Parquet" in get_refusal(path) or "cannot be read" in get_refusal(path)
+
+
+def test_a_sheet_has_the_events_of_a_csv_file(folder: Path) -> None:
+    """Cells of Excel, with a date and a time of day, become the values that CSV has as text."""
+    records: list[Record] = [("a", 1, 1_700_000_000, "x"), ("=b", -2, 1_700_000_060, "é")]
+    workbook = Workbook()
+    workbook.active.append(NAMES)
+    for row in records:
+        workbook.active.append(
+            [
+                datetime.fromtimestamp(v, UTC).replace(tzinfo=None) if n == 2 else v
+                for n, v in enumerate(row)
+            ]
+        )
+    workbook.active["A3"].data_type = "s"  # a text that looks like a formula
+    workbook.save(folder / "a.xlsx")
+    (folder / "same.csv").write_bytes(encode_csv(records))
+    assert read_events(folder / "same.csv") == read_events(folder / "a.xlsx")
 
 
 def test_batches_of_long_values_hold_few_of_them() -> None:

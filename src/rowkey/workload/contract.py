@@ -263,6 +263,8 @@ class SampleFormat(ABC):
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Endings of file names, before that of a compression, that mean this format."""
     options: ClassVar[tuple[PluginOption, ...]] = ()
+    is_archive: ClassVar[bool] = False
+    """Whether its files are zip archives themselves, and not compressed by it."""
     has_empty_nulls: bool = False
     """Whether a null is an empty text in a text field that cannot be null."""
     has_named_values: ClassVar[bool] = False

@@ -504,7 +504,7 @@ def build_format(path: Path, format_options: Mapping[str, Any] | None) -> Sample
         where = ".".join(filter(None, ("sample.format", mistake.path)))
         raise SampleError(where, mistake.problem, mistake.expected, mistake.remedy) from None
     compression = find_compression(path)
-    if compression and compression != path.suffix.lower():
+    if compression and compression != path.suffix.lower() and not plugin.is_archive:
         sample_format.assumptions.append(
             Message(
                 "sample.compression",

@@ -125,25 +125,40 @@ def open_uncompressed(
         SampleError: there is no such file, it is none that can be read twice, it cannot be read,
             or its compression is broken.
     """
+    with open_stored(path, progress) as stored:
+        compression = find_compression(path)
+        if compression == ".zip":
+            with (
+                zipfile.ZipFile(stored) as archive,
+                archive.open(_find_only_member(archive, path)) as inner,
+            ):
+                yield _transcode(_limit_unpacked(inner, path), encoding, path)
+        elif compression:
+            with open_decoded(stored, compression) as stream:
+                yield _transcode(_limit_unpacked(stream, path), encoding, path)
+        else:
+            yield _transcode(stored, encoding, path)
+
+
+@contextmanager
+def open_stored(path: Path, progress: ReadProgress | None = None) -> Iterator[IO[bytes]]:
+    """Return a file as a stream of its bytes as they are.
+
+    Args:
+        path: the file.
+        progress: told what is read.
+
+    Raises:
+        SampleError: there is no such file, it is none that can be read twice, it cannot be read,
+            or what is done with it shows that its compression is broken.
+    """
     try:
         _require_regular_file(path)
         with path.open("rb") as plain:
             if progress is not None:
                 progress.watch(plain)
             # Some files of the system say that they are empty, and keep their reader waiting.
-            stored = plain if os.fstat(plain.fileno()).st_size else io.BytesIO()
-            compression = find_compression(path)
-            if compression == ".zip":
-                with (
-                    zipfile.ZipFile(stored) as archive,
-                    archive.open(_find_only_member(archive, path)) as inner,
-                ):
-                    yield _transcode(_limit_unpacked(inner, path), encoding, path)
-            elif compression:
-                with open_decoded(stored, compression) as stream:
-                    yield _transcode(_limit_unpacked(stream, path), encoding, path)
-            else:
-                yield _transcode(stored, encoding, path)
+            yield plain if os.fstat(plain.fileno()).st_size else io.BytesIO()
     except FileNotFoundError:
         raise SampleError(
             str(path), "there is no such file", remedy="Check the path of the sample."
