@@ -519,13 +519,9 @@ def test_a_sheet_has_the_events_of_a_csv_file(folder: Path) -> None:
     records: list[Record] = [("a", 1, 1_700_000_000, "x"), ("=b", -2, 1_700_000_060, "é")]
     workbook = Workbook()
     workbook.active.append(NAMES)
-    for row in records:
-        workbook.active.append(
-            [
-                datetime.fromtimestamp(v, UTC).replace(tzinfo=None) if n == 2 else v
-                for n, v in enumerate(row)
-            ]
-        )
+    for host, n, ts, note in records:
+        when = datetime.fromtimestamp(ts, UTC).replace(tzinfo=None)
+        workbook.active.append([host, n, when, note])
     workbook.active["A3"].data_type = "s"  # a text that looks like a formula
     workbook.save(folder / "a.xlsx")
     (folder / "same.csv").write_bytes(encode_csv(records))
