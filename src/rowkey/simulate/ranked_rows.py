@@ -221,6 +221,12 @@ def find_last_rows(
     """
     import numpy as np
 
+    if sum(start < stop for start, stop in spans) == 1:  # nothing to merge
+        place = -row_limit if plan.is_backwards else row_limit - 1
+        return [
+            start + int(np.flatnonzero(is_matching[start:stop])[place]) if start < stop else None
+            for start, stop in spans
+        ]
     candidates = []
     for number, (start, stop) in enumerate(spans):
         rows = start + np.flatnonzero(is_matching[start:stop])

@@ -419,7 +419,9 @@ class ReadSimulator:
         is_matching = self._find_fitting_rows(
             row_spans, ResidualFilter(plan.residual_fields, bounds, read.fields)
         )
-        places = np.unique(self._rows.places[own_events])
+        places = self._rows.places[own_events]
+        if len(places) > 1:
+            places = np.unique(places)
         # Ranges ascend and are disjoint: only the last one that starts at or before a row can
         # contain it.
         range_numbers = np.searchsorted(starts, places, "right") - 1
@@ -534,6 +536,8 @@ class ReadSimulator:
     ) -> list[int | None]:
         """Return the last row that a read with a limit scans in each range; None without any."""
         last_rows = find_last_rows(plan, self._rows.keys, row_spans, is_matching, row_limit)
+        if not self.design.layout.has_shared_rows:
+            return last_rows
         return [
             self._rows.extend_to_whole_row(at, is_backwards=plan.is_backwards) for at in last_rows
         ]
@@ -556,7 +560,9 @@ class ReadSimulator:
         import numpy as np
 
         touched = [np.arange(span.start, span.stop) for span in spans]
-        regions = np.unique(np.concatenate(touched or [np.empty(0, np.int64)]))
+        regions = np.concatenate(touched or [np.empty(0, np.int64)])
+        if len(touched) > 1:
+            regions = np.unique(regions)
         starts, stops = np.array(row_spans, np.int64).reshape(-1, 2).T
         sums = np.concatenate([[0], np.cumsum(stops - starts)])
 

@@ -87,7 +87,7 @@ class RowsByKey:
 
         first, stop = self._layout.find_qualifier_range(bounds)
         if self._qualifiers is None or (first, stop) == (b"", b""):
-            return np.arange(len(self) + 1)
+            return self._row_counts
         names, places = self._qualifier_places
         low = bisect_left(names, first)
         high = bisect_left(names, stop) if stop else len(names)
@@ -102,14 +102,21 @@ class RowsByKey:
         return find_range(bounds) != find_range(others)
 
     def extend_to_whole_row(self, row: int | None, *, is_backwards: bool) -> int | None:
-        """Return the last row that is read with another: of a shared row without pages all."""
-        if row is None or not self._layout.has_shared_rows:
-            return row
+        """Return the last event that is read with another of a shared row: without pages all."""
+        if row is None:
+            return None
         if is_backwards:
             return bisect_left(self.keys, self.keys[row])
         if self._layout.has_one_family:
             return row
         return bisect_right(self.keys, self.keys[row]) - 1
+
+    @cached_property
+    def _row_counts(self) -> np.ndarray[Any, Any]:
+        """Return how many rows are before each row, and how many there are."""
+        import numpy as np
+
+        return np.arange(len(self) + 1)
 
     @cached_property
     def _qualifier_places(self) -> tuple[list[bytes], np.ndarray[Any, Any]]:
