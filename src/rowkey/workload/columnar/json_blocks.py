@@ -397,9 +397,17 @@ def _has_inexact_fraction(text: bytes) -> bool:
 
     characters = np.frombuffer(text, np.uint8)
     # A number that floats hold badly or not at all, as 1e-320, has an exponent of three digits.
-    ends = np.flatnonzero(((characters[:-4] | 32) == ord("e")) & (characters[1:-3] == ord("-")))
-    if _TINY_EXPONENT.search(b" ".join(text[end - 1 : end + 5] for end in ends.tolist())):
-        return True
+    if _has_pair(characters, b"e-") or _has_pair(characters, b"E-"):
+        dashes = np.flatnonzero(characters[2:-3] == ord("-")) + 2
+        dashes = dashes[(characters[dashes - 1] | 32) == ord("e")]
+        if _TINY_EXPONENT.search(b" ".join(text[at - 2 : at + 4] for at in dashes.tolist())):
+            return True
+    # Of a long number each second byte is a digit or point, eight and more in a row.
+    is_digit = characters[::2] - ord(".") < ord(":") - ord(".")
+    for step in (1, 2, 4):
+        is_digit = is_digit[:-step] & is_digit[step:]
+    if not is_digit.any():
+        return False
     for found in _LONG_RUN.finditer(text.translate(_POINTS_AND_NINES)):
         digits = text[found.start() : found.end()]
         if exponent := _EXPONENT.match(text, found.end()):
