@@ -52,7 +52,7 @@ def test_written_times_are_read_by_their_layout(
     moments = [START + timedelta(seconds=7 * n) for n in range(2_000)]
     rows = [[shown(at), f"d{n * 7919 % 300}", f"{n % 90}.5"] for n, at in enumerate(moments)]
     draft = draft_design(write_sample(tmp_path, ("time", "device", "temp_c"), rows))
-    assert "[bucket(device, 16)][device][time]" == format_key(draft)
+    assert "[bucket(device, 16)][device][desc(time)]" == format_key(draft)
     assert {"kind": "csv", "times": {"time": layout}} == draft.design.sample_format
     assert kind == draft.design.fields["time"].type.name
     zone = " in UTC" if "%" in layout and "%z" not in layout else ""
@@ -95,7 +95,7 @@ def test_a_time_that_is_not_read_is_told(tmp_path: Path) -> None:
     assert "overwritten-rows" in warned
     options = {"kind": "csv", "times": {"time": "excel"}}
     read = draft_design(path, format_options=options)
-    assert "[bucket(device, 16)][device][time]" == format_key(read)
+    assert "[bucket(device, 16)][device][desc(time)]" == format_key(read)
     assert "2024-03-04T00:00:00.000Z to 2024-03-04T00:14" in read.text
 
 
@@ -106,7 +106,7 @@ def test_seconds_of_a_float_column_are_times(tmp_path: Path) -> None:
     hosts = [f"h{n % 90}" for n in range(900)]
     parquet.write_table(pa.table({"ts": times, "host": hosts, "load": times}), path)
     draft = draft_design(path)
-    assert "[bucket(host, 16)][host][ts]" == format_key(draft)
+    assert "[bucket(host, 16)][host][desc(ts)]" == format_key(draft)
     assert {"kind": "parquet", "times": {"ts": "epoch_s"}} == draft.design.sample_format
     assert "2024-03-04T08:00:00.750Z to" in draft.text
 
@@ -192,7 +192,7 @@ def test_a_message_stands_in_no_key(tmp_path: Path) -> None:
     ]
     path = write_sample(tmp_path, ("Date", "Logger", "Message"), rows)
     draft = draft_design(path)
-    assert "[bucket(Logger, Date, 16)][Logger][Date][digest(Message, 8)]" == format_key(draft)
+    assert "[bucket(Logger, 16)][Logger][desc(Date)][digest(Message, 8)]" == format_key(draft)
     check_draft(draft, path)
 
 
@@ -205,8 +205,31 @@ def test_a_wider_bucket_gives_the_reason_that_was_found(tmp_path: Path) -> None:
     path = write_sample(tmp_path, ("time", "customer", "path"), rows)
     draft = draft_design(path)
     assert draft.rejected_keys
-    assert f"rejected ({draft.rejected_keys[-1][1].rstrip('.')})" in join_sentences(draft).replace(
-        "\n#     ", " "
-    )
+    [(_, why)] = draft.rejected_keys
+    assert f"rejected ({why.rstrip('.')})" in " ".join(draft.text.replace("#", "").split())
     assert "too much for a server" not in draft.text
+    check_draft(draft, path)
+
+
+def test_messages_of_a_chat_are_read_by_room(tmp_path: Path) -> None:
+    """The key of a chat begins with the room, although there are more authors."""
+    rows = [
+        [str(START + timedelta(seconds=n)), f"r{n * 31 % 83}", f"a{n * 7919 % 1_201}", f"hello {n}"]
+        for n in range(4_000)
+    ]
+    path = write_sample(tmp_path, ("sent_at", "room", "author", "text"), rows)
+    draft = draft_design(path)
+    assert "[bucket(room, 16)][room][desc(sent_at)]" == format_key(draft)
+    check_draft(draft, path)
+
+
+def test_a_counter_is_no_entity(tmp_path: Path) -> None:
+    """A number that only rises counts something, so no rows belong to one of its values."""
+    rows = [
+        [str(START + timedelta(seconds=10 * n)), str(n * 7 % 40), str(n * 3), str(n // 4)]
+        for n in range(2_000)
+    ]
+    path = write_sample(tmp_path, ("time", "active", "accepts", "ssl_handshakes"), rows)
+    draft = draft_design(path)
+    assert "ssl_handshakes" not in format_key(draft)
     check_draft(draft, path)

@@ -131,11 +131,11 @@ def test_the_time_left_is_right_within_a_factor_of_two(
 
 
 def test_a_draft_reports_each_of_its_passes(short_sample: Path) -> None:
-    """Drafting a design reports the reading, then each key that is tried."""
+    """Drafting a design reports the reading, then the replay under its key."""
     told: list[tuple[str, int, int]] = []
     draft_design(short_sample, progress=lambda *report: told.append(report))
     phases = list(dict.fromkeys(phase for phase, _, _ in told))
-    assert ["reading", "key 1: reading", "key 1: replaying"] == phases[:3]
+    assert ["reading", "replaying", "searching causes"] == phases[:3]
     assert all(0 <= count <= total for phase, count, total in told if "causes" not in phase)
     assert ("reading", SHORT_ROW_COUNT, SHORT_ROW_COUNT) in told
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import tomllib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rowkey.design import Design
 from rowkey.proposals import KeyProposal, has_enough_values, list_candidates
-from rowkey.proposals.spreading_terms import count_heavy_buckets
+from rowkey.schema import FieldFacts
 
 
 def test_a_proposal_is_written_as_in_a_design_file() -> None:
@@ -29,17 +27,17 @@ def test_four_values_for_each_proposed_bucket_are_enough(
     assert is_enough == has_enough_values(values, servers=2)
 
 
-@given(st.floats(0.001, 1), st.integers(1, 64), st.integers(2, 256))
-def test_a_heavy_value_takes_half_a_share_of_each_bucket(
-    share: float, servers: int, buckets: int
+@pytest.mark.parametrize(("distinct", "is_listed"), [(500, True), (4, True), (3, False)])
+def test_heavy_values_are_listed_where_most_values_are_light(
+    distinct: int, *, is_listed: bool
 ) -> None:
-    """A heavy value is spread over the fewest power of two of buckets that suffice, or over all."""
-    spread = count_heavy_buckets(share, servers, buckets)
-    assert 2 <= spread <= buckets
-    if spread < buckets:
-        assert spread.bit_count() == 1
-        assert share * servers / spread <= 0.5
-        assert spread == 2 or share * servers / (spread // 2) > 0.5
+    """Two heavy users of hundreds are listed; two of three are not, as that would list most."""
+    design = Design("log", "[user][ts]", fields={"user": "text", "ts": "timestamp_ms"})
+    facts = {"user": FieldFacts(distinct_count=distinct, heaviest_values=(("a", 0.3), ("b", 0.3)))}
+    found = list_candidates(design, facts, has_sample=True, added_fields=())
+    listed = [one.heavy_values for one in found if one.heavy_values]
+    assert is_listed == bool(listed)
+    assert all(one == {"user": ("a", "b")} for one in listed)
 
 
 def test_no_bucket_is_tried_before_a_digest_of_the_same_field() -> None:

@@ -8,12 +8,17 @@ import random
 import re
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
+import rowkey
 from cli.command import run
 from rowkey.advise import GRADES, JudgedDesign, draft_design
 from rowkey.design import Design
+from rowkey.observe import watch_table
 from rowkey.portal.design_check import CheckedDesign
+from rowkey.render import build_live_document
+from rowkey.workload import open_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,30 +77,61 @@ HEAVY_SHARES = {"one heavy client": 0.4}
 @pytest.fixture(params=DESIGNS)
 def answers(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     """Return what each command prints of one design and sample, as one text each."""
+    sample, design = (tmp_path / name for name in ("log.csv", "log.toml"))
+    write_log(sample, HEAVY_SHARES.get(request.param, 0.0), clients=2_000)
+    design.write_text(DESIGNS[request.param])
+    return ask_all_commands(design, "--sample", sample)
+
+
+def write_log(sample: Path, heavy_share: float, clients: int) -> None:
+    """Write the requests of some clients, and of a crawler that has a share of all."""
     chance = random.Random(11)
-    share = HEAVY_SHARES.get(request.param, 0.0)
     rows = [
         f"{1_700_000_000 + n // 2},"
-        f"{'crawler' if chance.random() < share else f'c{chance.randrange(2_000)}'},"
+        f"{'crawler' if chance.random() < heavy_share else f'c{chance.randrange(clients)}'},"
         f"/{chance.randrange(6)},{n}"
         for n in range(1_500)
     ]
-    sample, design, page = (tmp_path / name for name in ("log.csv", "log.toml", "log.html"))
     sample.write_text("\n".join(["time,client,path,size", *rows]) + "\n")
-    design.write_text(DESIGNS[request.param])
-    given = design, "--sample", sample
+
+
+def ask_all_commands(design: Path, *sample: object) -> dict[str, str]:
+    """Return what each command prints of a design and its sample, as one text each."""
+    page, given = design.with_suffix(".html"), (design, *sample)
     run("report", *given, "-o", page)
     found = {
         name: json.loads(run(name, *given, "-f", "json").out)
         for name in ("check", "simulate", "advise")
     }
+    plans = run("explain", *given, "-f", "json").out
     compared = json.loads(run("compare", design, *given, "-f", "json").out)
     return {
         **{name: " ".join(list_texts(one)) for name, one in found.items() if name != "advise"},
         "compare": " ".join(list_texts(compared)),
+        "explain": " ".join(list_texts(json.loads(plans))),
+        "live": watch_load(design, *sample[1:]),
         "report": html.unescape(page.read_text()),
         "advise": " ".join(list_recommended(found["advise"])),
     }
+
+
+def watch_load(design: Path, sample: Any) -> str:
+    """Return what `live` tells of a table while the events of a sample are written."""
+    parsed, now = Design.read(str(design)), [0.0]
+    url = f"memory:{design.parent}"
+    events = open_sample(sample, parsed.fields, None).read_events()
+    rows = pa.Table.from_batches([one.rows for one in events])
+    with rowkey.open(parsed, url, splits=[b"\x04", b"\x08"]) as table:
+
+        def write(seconds: float) -> None:
+            now[0] += seconds
+            table.load(rows)
+
+        *_, seen = watch_table(
+            parsed.table, url, every_s=1.0, for_s=5.0, sleep=write, clock=lambda: now[0]
+        )
+    assert "unknown" != seen.writes.level
+    return " ".join(list_texts(build_live_document(seen)))
 
 
 def list_texts(document: Any) -> list[str]:
@@ -115,12 +151,35 @@ def list_recommended(advice: dict[str, Any]) -> list[str]:
 
 def test_all_commands_name_the_same_key(answers: dict[str, str]) -> None:
     """No command names a key, or a part of one, that is not recommended, and each names that."""
-    recommended = set(re.findall(r'key = "[^"]+"', answers.pop("advise")))
+    # `explain` names it where a read needs it, and `live`, which has no sample, names none.
+    recommended = find_keys(answers.pop("advise"))
     for command, text in answers.items():
-        named = set(re.findall(r'key = "[^"]+"', text))
-        assert recommended == named, command
+        named = find_keys(text)
+        assert recommended == named or (command in {"explain", "live"} and not named), command
         assert not re.search(r"[Pp]ut \[\w+\(", text), command
         assert "Compute the bucket from" not in text, command
+
+
+def find_keys(text: str) -> set[str]:
+    """Return the keys that a text tells to use."""
+    return set(re.findall(r'key = "[^"]+"', text))
+
+
+@pytest.mark.parametrize("heavy_share", [0.0, 0.4])
+@pytest.mark.parametrize("clients", [2_000, 40, 3])
+def test_no_command_names_another_key_than_init(
+    clients: int, heavy_share: float, tmp_path: Path
+) -> None:
+    """A draft is what the search recommends, so that no command advises against it."""
+    sample, design = tmp_path / "log.csv", tmp_path / "log.toml"
+    write_log(sample, heavy_share, clients)
+    outcome = run("init", sample, "-o", design, "--table", "log")
+    key = Design.read(str(design)).declaration.key
+    assert f"the key is {key}" in outcome.err
+    uploaded = draft_design(sample, table="log", folder=tmp_path, is_temporary=True)
+    assert key == uploaded.design.declaration.key
+    for command, text in ask_all_commands(design, "--sample", sample).items():
+        assert find_keys(text) <= {f'key = "{key}"'}, command
 
 
 DRAFTED_ROWS: dict[str, tuple[int, Callable[[int, random.Random], str]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rowkey.design import find_companion_obstacle
 from rowkey.plan import count_spreading_parts
@@ -25,6 +25,10 @@ STRENGTHS: tuple[Strength, ...] = ("balanced", "writes", "reads", "size", "neare
 """What a proposed design is best at, the most wanted first."""
 MIN_GAIN = 0.05
 """Share of a cost that a proposed key saves at least, where its verdict is no better."""
+
+ASSUMED_READS_WEIGHT = 0.25
+"""What reads that nobody declares count for. Derivation: a key that asks 16 ranges instead of one
+is no better unless the busiest server takes less than half: log(2) / log(16)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +116,7 @@ def choose_picks(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> list
     rivals = [*allowed, declared]  # which may be better in one measure than all others
     least_costs = {name: min(map(cost, rivals)) for name, cost in _COSTS.items()}
     found: dict[int, list[Strength]] = {}
-    measured = [one for one in STRENGTHS if one != "reads" or declared.design.reads]
-    for strength in measured if allowed else ():
+    for strength in _list_measured(declared, STRENGTHS) if allowed else ():
         competing = allowed if strength == "nearest" else rivals
         measures = map(_build_measure(strength, declared, least_costs), competing)
         winner = min(enumerate(measures), key=lambda entry: entry[1])[0]
@@ -129,7 +132,11 @@ def _build_measure(
 
     def measure(one: JudgedDesign) -> tuple[float, ...]:
         rank = one.verdict.rank
-        excess = sum(log(cost(one) / least_costs[name]) for name, cost in _COSTS.items())
+        excess = sum(
+            log(cost(one) / least_costs[name])
+            * (1 if name in _list_measured(declared, _COSTS) else ASSUMED_READS_WEIGHT)
+            for name, cost in _COSTS.items()
+        )
         excess += MIN_GAIN * bool(count_spreading_parts(one.design.key))  # it has to be worth it
         # A salt is the last resort: a put that is sent again may store a row twice.
         is_salted = one.design.key.is_salted
@@ -163,11 +170,17 @@ def find_objection(declared: JudgedDesign, judged: JudgedDesign) -> str:
         return "more of its writes and reads are poor than under the declared key"
     if warning := find_new_warning(declared.warning_codes, judged.warnings):
         return format_warning(warning)
-    costs: tuple[Cost, ...] = (lambda one: one.write_cost, *_COSTS.values())
+    measured = (_COSTS[name] for name in _list_measured(declared, _COSTS))
+    costs: tuple[Cost, ...] = (lambda one: one.write_cost, *measured)
     is_cheaper = any(cost(judged) < (1 - MIN_GAIN) * cost(declared) for cost in costs)
     if new.rank == old.rank and not is_cheaper:
         return "nothing is better than under the declared key"
     return ""
+
+
+def _list_measured(declared: JudgedDesign, names: Iterable[Any]) -> list[Any]:
+    """Return the strengths or costs that are measured: those of reads only if some are declared."""
+    return [one for one in names if one != "reads" or declared.design.reads]
 
 
 def find_new_warning(known_codes: Collection[str], warnings: Iterable[Finding]) -> Finding | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from rowkey.plan import plan_read
 from rowkey.proposals import (
     Candidate,
     apply_proposal,
+    assume_read,
     list_candidates,
     list_key_fields,
     plan_example_reads,
@@ -121,10 +122,25 @@ def search(
 
 
 def search_on_source(
-    design: Design, source: EventSource, seed: int, progress: PhaseProgress | None
+    design: Design,
+    source: EventSource,
+    seed: int,
+    progress: PhaseProgress | None,
+    *,
+    can_split_by_sample: bool = True,
 ) -> Advice:
-    """Search for better keys of a design as `search` does, by events with all their fields."""
-    advice = _KeySearch(design, source, seed, progress).advise()
+    """Search for better keys of a design as `search` does, by events with all their fields.
+
+    Args:
+        design: the design.
+        source: its events.
+        seed: where randomness begins.
+        progress: called with what is done.
+        can_split_by_sample: whether regions may begin at keys of the sample, which keys need that
+            nothing spreads.
+    """
+    search = _KeySearch(design, source, seed, progress, can_split_by_sample=can_split_by_sample)
+    advice = search.advise()
     named, unnamed = KeyRemedy(advice), KeyRemedy(replace(advice, picks=(), tables=()))
     named.complete_design(advice.declared)
     for judged in (*advice.tables, *(pick.judged for pick in advice.picks)):
@@ -140,6 +156,7 @@ class _KeySearch:
         source: its events.
         seed: where randomness begins.
         progress: called with what is done.
+        can_split_by_sample: whether regions may begin at keys of the sample.
     """
 
     def __init__(
@@ -148,6 +165,8 @@ class _KeySearch:
         source: EventSource,
         seed: int,
         progress: PhaseProgress | None,
+        *,
+        can_split_by_sample: bool,
     ) -> None:
         self.design = design
         self.seed = seed
@@ -155,8 +174,10 @@ class _KeySearch:
         self.source = source
         self.source.check_events()
         self.row_count = self._estimate_rows()
-        self.reads = list(plan_example_reads(design, self.source.facts))
-        self._rates = {read.name: read.rate for read in design.reads}
+        # Where no reads are declared, rows that a key keeps together are taken to be read together.
+        self._read_design = assume_read(design)
+        self.reads = list(plan_example_reads(self._read_design, self.source.facts))
+        self._rates = {read.name: read.rate for read in self._read_design.reads}
         summary = self.source.summary
         self._added_fields = _list_added_fields(summary)
         wanted = dict.fromkeys(name for read in self.reads for name in list_key_fields(read))
@@ -175,9 +196,9 @@ class _KeySearch:
                 )
             )
         self.candidates = list_candidates(
-            design,
+            self._read_design,
             self.source.facts,
-            has_sample=summary is not None,
+            has_sample=summary is not None and can_split_by_sample,
             added_fields=self._added_fields,
         )
         self.read_costs = self._estimate_reads()
@@ -459,7 +480,7 @@ class _KeySearch:
         """Return the estimated operations a second of each read (column) under each candidate."""
         import numpy as np
 
-        declared = {read.name: read for read in self.design.reads}
+        declared = {read.name: read for read in self._read_design.reads}
         costs = [
             self._get_rate(read) * self._estimate_read(one.bound_key, read, declared[read.name])
             for one in self.candidates
@@ -563,7 +584,7 @@ class _KeySearch:
             simulation = self._replay(asked_all, FINALIST_EVENTS)
             simulation.source.summary = self._summarize(asked_all)
             self._sketches[identity] = replace(simulation, max_read_trials=FINALIST_TRIALS)
-        return judge_simulation(self._sketches[identity].copy_with_reads(design))
+        return self._judge_simulation(self._sketches[identity].copy_with_reads(design))
 
     def _judge(self, design: Design) -> JudgedDesign:
         """Judge a design by all events."""
@@ -575,7 +596,20 @@ class _KeySearch:
                 self._count_rows(simulation),
                 family_sizes=simulation.source.measure_family_sizes(design),
             )
-        return judge_simulation(simulation)
+        return self._judge_simulation(simulation)
+
+    def _judge_simulation(self, simulation: Simulation) -> JudgedDesign:
+        """Return the judged design of a simulation, with the cost of what is assumed to be read."""
+        judged = judge_simulation(simulation)
+        if not self.design.reads:
+            judged.read_cost = float(sum(map(partial(self._count_ranges, judged), self.reads)))
+        return judged
+
+    def _count_ranges(self, judged: JudgedDesign, read: ExampleRead) -> float:
+        """Return how many ranges an assumed read asks; each row is one if the key is no help."""
+        plan = plan_read(judged.design.key, read.bounds, read.order)
+        ranges = self.row_count if plan.residual_fields else plan.fan_out
+        return ranges * (SORT_PENALTY if plan.needs_sort else 1)
 
     def _replace_reads(self, design: Design, names: Collection[str], table: str) -> Design:
         """Return a design with other reads of those that are declared, and another table name."""

@@ -5,18 +5,13 @@ from typing import TYPE_CHECKING
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
+    from rowkey.proposals.assumed_read import assume_read
     from rowkey.proposals.bucket_fields import ExampleRead, has_enough_values, plan_example_reads
     from rowkey.proposals.candidates import (
         MAX_HEAVY_VALUES,
         Candidate,
         list_candidates,
         list_key_fields,
-    )
-    from rowkey.proposals.first_keys import (
-        MIN_SPREADING_VALUES,
-        FirstKeyProposal,
-        KeyColumn,
-        propose_first_keys,
     )
     from rowkey.proposals.key_proposal import (
         ANOTHER_KEY,
@@ -35,21 +30,22 @@ if TYPE_CHECKING:
         build_salt,
         has_only_times,
         is_heavy,
+        is_spreading_term,
     )
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
+            "assumed_read": "assume_read",
             "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
             "candidates": "MAX_HEAVY_VALUES Candidate list_candidates list_key_fields",
-            "first_keys": "MIN_SPREADING_VALUES FirstKeyProposal KeyColumn propose_first_keys",
             "key_proposal": (
                 "ANOTHER_KEY PER_BUCKET KeyProposal apply_proposal format_more_regions "
                 "format_quantile_splits has_bucket_splits"
             ),
             "spreading_terms": (
                 "BUCKETS_PER_SERVER MIN_VALUES_PER_REGION build_bucket build_ordering_term "
-                "build_salt has_only_times is_heavy"
+                "build_salt has_only_times is_heavy is_spreading_term"
             ),
         },
     )
@@ -58,15 +54,13 @@ __all__ = [
     "ANOTHER_KEY",
     "BUCKETS_PER_SERVER",
     "MAX_HEAVY_VALUES",
-    "MIN_SPREADING_VALUES",
     "MIN_VALUES_PER_REGION",
     "PER_BUCKET",
     "Candidate",
     "ExampleRead",
-    "FirstKeyProposal",
-    "KeyColumn",
     "KeyProposal",
     "apply_proposal",
+    "assume_read",
     "build_bucket",
     "build_ordering_term",
     "build_salt",
@@ -76,8 +70,8 @@ __all__ = [
     "has_enough_values",
     "has_only_times",
     "is_heavy",
+    "is_spreading_term",
     "list_candidates",
     "list_key_fields",
     "plan_example_reads",
-    "propose_first_keys",
 ]

@@ -191,9 +191,14 @@ def _list_heavy_candidates(
 
 
 def _find_heavy_values(facts: FieldFacts | None, servers: int) -> tuple[Any, ...]:
-    """Return the values that are too heavy for one bucket, if they can be listed in a design."""
+    """Return the values that are too heavy for one bucket, if they can be listed in a design.
+
+    A list of most values is none: it would be out of date with the next value.
+    """
     found = () if facts is None else facts.heaviest_values
     heavy = tuple(value for value, share in found if is_heavy(share, servers))
+    if facts is not None and 2 * len(heavy) > (facts.distinct_count or 2 * len(heavy)):
+        return ()
     is_listable = all(isinstance(value, str | int) for value in heavy)
     return heavy if is_listable and len(heavy) <= MAX_HEAVY_VALUES else ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from rowkey.plan import count_spreading_parts
 from rowkey.schema import Constant, FieldRef, FunctionCall
@@ -42,29 +42,19 @@ def build_salt(salts: int) -> FunctionCall:
     return FunctionCall(SALT_TRANSFORM, (), (salts,))
 
 
+def is_spreading_term(term: Term) -> TypeGuard[FunctionCall]:
+    """Return whether a term is a bucket or a salt.
+
+    >>> is_spreading_term(build_salt(16)), is_spreading_term(FieldRef("host"))
+    (True, False)
+    """
+    names = (BUCKET_TRANSFORM, SALT_TRANSFORM)
+    return isinstance(term, FunctionCall) and term.name in names
+
+
 def build_ordering_term(term: Term, *, descending: bool) -> Term:
     """Return a field's term, in `desc` if its values are to be sorted from the greatest on."""
     return FunctionCall("desc", (term,)) if descending else term
-
-
-def count_heavy_buckets(share: float, servers: int, buckets: int) -> int:
-    """Return over how many buckets to spread a heavy value: a power of two, or all buckets.
-
-    Each bucket then takes half of a server's fair share from it at most, which leaves room for
-    the other values.
-
-    Args:
-        share: the value's share of the events.
-        servers: region servers.
-        buckets: the number of buckets.
-
-    >>> count_heavy_buckets(0.33, 8, 16), count_heavy_buckets(0.1, 8, 16)
-    (8, 2)
-    """
-    spread = 2
-    while spread < buckets and share * servers / spread > 0.5:
-        spread *= 2
-    return min(spread, buckets)
 
 
 def is_heavy(share: float, servers: int) -> bool:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 from rowkey.advise.drafts.cautions import format_left_out_columns, format_unparsed_time
 from rowkey.advise.drafts.draft_text import ALLOWED_REASONS, annotate_design, build_design_options
 from rowkey.advise.drafts.inferred_schema import infer_schema
-from rowkey.advise.drafts.key_columns import allow_few_values, propose_keys_for_roles
+from rowkey.advise.drafts.key_columns import allow_few_values, build_first_key
 from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE, assign_roles, reassign_roles
 from rowkey.advise.judgement import JudgedDesign
+from rowkey.advise.key_search import search_on_source
 from rowkey.advise.verdict import judge_design
 from rowkey.design import Design
 from rowkey.lint import LintResult, check_design
 from rowkey.open_file_limit import explain_shortage
+from rowkey.simulate import open_source
 from rowkey.workload import SkippedRows
 
 if TYPE_CHECKING:
@@ -26,12 +28,13 @@ if TYPE_CHECKING:
     from rowkey.advise.drafts.inferred_schema import InferredSchema
     from rowkey.advise.drafts.roles import ColumnRoles
     from rowkey.advise.verdict import DesignVerdict
-    from rowkey.proposals import FirstKeyProposal
     from rowkey.simulate import PhaseProgress, Simulation
     from rowkey.workload import SampleInput
 
 DEFAULT_SERVERS = 8
 """Region servers where nobody says how many: the default of a design file."""
+MAX_SEARCHES = 3
+"""Searches for a better key, each from the key that the one before found."""
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_]+")
 
 
@@ -69,42 +72,6 @@ class Draft:
         return judge_design(self.simulation, self.lint_result.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class _JudgedCandidate:
-    """A proposed key with its findings and simulation."""
-
-    roles: ColumnRoles
-    proposal: FirstKeyProposal
-    judged: JudgedDesign
-
-    @property
-    def lost_count(self) -> int:
-        """Return how many sample rows overwrite a different row."""
-        assert self.judged.sample is not None
-        return max((self.judged.sample.repeat_count or 0) - self.roles.schema.copy_count, 0)
-
-    @property
-    def is_hot(self) -> bool:
-        """Return whether the sample has enough rows to say that its writes are hot."""
-        is_judged = self.roles.schema.event_count >= MIN_ROWS_TO_JUDGE
-        return is_judged and self.judged.simulation.verdict.is_hot
-
-    @property
-    def objections(self) -> tuple[str, ...]:
-        """Return the reasons against the key, worst first; empty if it can be used."""
-        allowed = allow_few_values(self.roles, self.proposal)
-        findings = [
-            one
-            for one in self.judged.lint_result.filter_by_severity("warning")
-            if one.name not in allowed and one.name not in ALLOWED_REASONS
-        ]
-        verdict = self.judged.simulation.verdict
-        is_judged = self.roles.schema.event_count >= MIN_ROWS_TO_JUDGE
-        is_uneven = is_judged and verdict.level != "even"
-        load = [f"{verdict.level}, {verdict.skew:.1f} times a server's share"] if is_uneven else []
-        return (*load, *(one.message for one in findings))
-
-
 @explain_shortage
 def draft_design(
     sample: SampleInput,
@@ -119,8 +86,8 @@ def draft_design(
 ) -> Draft:
     """Draft a first design from a sample; the same sample gives the same draft.
 
-    Keys are tried in the order of their read costs. Each is checked by the rules and by replaying
-    the sample; the first key without a warning whose writes are even is chosen.
+    The key is a bucket of what the rows belong to, this entity, and its latest rows first. If a
+    rule warns of it or its writes are not even, `search` looks for a better one.
 
     Args:
         sample: a file of recorded events, its recording, or a table of them: a pandas or polars
@@ -138,28 +105,40 @@ def draft_design(
         SampleError: no design can be made from the sample; with every reason.
         InvalidDesign: HBase does not accept the table's name.
 
-    Cost: two passes over the sample, and two more for each key that is tried, at about 1 µs an
-    event and field.
+    Cost: four passes over the sample, at about 1 µs an event and field, and those of `search`.
     """
     schema = infer_schema(sample, format_options, seed, progress)
     is_named = schema.recording.is_file and not is_temporary
     derived_name = derive_table_name(schema.path) if is_named else "events"
     name = table if table is not None else derived_name
     where = relpath(schema.path, folder or ".") if is_named else None
-    trial = _KeyTrial(schema, name, where, servers, seed, progress)
-    roles = trial.settle_roles(assign_roles(schema))
-    candidates: list[_JudgedCandidate] = []
-    for proposal in propose_keys_for_roles(
-        roles, servers, lambda: candidates[-1].objections[0].rstrip(".")
-    ):
-        candidates.append(_JudgedCandidate(roles, proposal, trial.judge_key(roles, proposal)))
-        if not candidates[-1].objections:
+    roles, judged = _settle_key(schema, name, where, servers, seed, progress)
+    tried: list[tuple[str, str]] = []
+    can_search = schema.event_count >= MIN_ROWS_TO_JUDGE and not roles.is_missing_time
+    while can_search and len(tried) < MAX_SEARCHES:
+        objections = list_objections(roles, judged)
+        if not objections:
             break
-    best = min(candidates, key=lambda one: (one.is_hot, len(one.objections)))
-    rejected_keys = tuple(
-        (t.proposal.key, t.objections[0]) for t in candidates if t is not best and t.objections
-    )
-    return _build_draft(best, rejected_keys)
+        source = open_source(
+            judged.design,
+            schema.recording,
+            None,
+            second_half=False,
+            seed=seed,
+            keeps_all_fields=True,
+            progress=progress,
+        )
+        # Regions split at keys of a first sample would be divided by the times that it is from.
+        advice = search_on_source(judged.design, source, seed, progress, can_split_by_sample=False)
+        found = (*advice.recommended, *(pick.judged for pick in advice.picks))
+        if not found or advice.tables:
+            break
+        better = JudgedDesign(found[0].design, schema.recording, seed=seed, progress=progress)
+        if better.verdict.rank >= judged.verdict.rank:
+            break
+        tried.append((judged.design.declaration.key, objections[0]))
+        judged = better
+    return _build_draft(roles, judged, tuple(tried))
 
 
 def derive_table_name(path: Path) -> str:
@@ -173,87 +152,70 @@ def derive_table_name(path: Path) -> str:
     return _UNSAFE_CHARACTERS.sub("_", stem).strip("_")[:100] or "events"
 
 
-@dataclass(slots=True)
-class _KeyTrial:
-    """Builds designs with proposed keys and judges them by the sample.
+def _settle_key(
+    schema: InferredSchema,
+    table: str,
+    sample_path: str | None,
+    servers: int,
+    seed: int,
+    progress: PhaseProgress | None,
+) -> tuple[ColumnRoles, JudgedDesign]:
+    """Return column roles, and the first design, whose rows overwrite no others if possible."""
+    roles = assign_roles(schema)
+    while True:
+        options = build_design_options(
+            roles, build_first_key(roles, servers), table, sample_path, servers
+        )
+        judged = JudgedDesign(Design(**options), schema.recording, seed=seed, progress=progress)
+        assert judged.sample is not None
+        repeats = judged.sample.repeat_count
+        if repeats is None or repeats <= schema.copy_count:
+            return roles, judged
+        next_roles = reassign_roles(roles)
+        if next_roles is None:
+            return roles, judged
+        roles = next_roles
+
+
+def list_objections(roles: ColumnRoles, judged: JudgedDesign) -> tuple[str, ...]:
+    """Return the reasons against the key of a draft, worst first; empty if it can be used.
 
     Args:
-        schema: what the sample holds.
-        table: the table's name.
-        sample_path: the sample's path, as the design names it; None if it does not.
-        servers: region servers.
-        seed: where randomness begins.
-        progress: told which key is tried, and how many rows it has passed.
+        roles: what the columns are for.
+        judged: the draft, judged by its sample.
     """
-
-    schema: InferredSchema
-    table: str
-    sample_path: str | None
-    servers: int
-    seed: int
-    progress: PhaseProgress | None = None
-    trial_count: int = 0
-    _judged: dict[str, JudgedDesign] = field(default_factory=dict)
-
-    def build_design(self, roles: ColumnRoles, proposal: FirstKeyProposal) -> Design:
-        """Return the design with a proposed key."""
-        return Design(
-            **build_design_options(roles, proposal, self.table, self.sample_path, self.servers)
-        )
-
-    def judge_key(self, roles: ColumnRoles, proposal: FirstKeyProposal) -> JudgedDesign:
-        """Judge a proposed key by the sample; only the last judgement is cached."""
-        if proposal.key not in self._judged:
-            schema = self.schema
-            self.trial_count += 1
-            judged = JudgedDesign(
-                self.build_design(roles, proposal),
-                schema.recording,
-                seed=self.seed,
-                progress=self._build_progress(),
-            )
-            self._judged = {proposal.key: judged}
-        return self._judged[proposal.key]
-
-    def _build_progress(self) -> PhaseProgress | None:
-        """Return a callback that adds the number of the key to each phase of its trial."""
-        progress, number = self.progress, self.trial_count
-        if progress is None:
-            return None
-        return lambda phase, done, total: progress(f"key {number}: {phase}", done, total)
-
-    def settle_roles(self, roles: ColumnRoles) -> ColumnRoles:
-        """Return column roles under which no row overwrites a different one, if possible."""
-        while True:
-            first = next(iter(propose_keys_for_roles(roles, self.servers)))
-            sample = self.judge_key(roles, first).sample
-            assert sample is not None
-            repeats = sample.repeat_count
-            if repeats is None or repeats <= self.schema.copy_count:
-                return roles
-            next_roles = reassign_roles(roles)
-            if next_roles is None:
-                return roles
-            roles, self._judged = next_roles, {}
+    allowed = {*allow_few_values(roles, judged.design), *ALLOWED_REASONS}
+    findings = [
+        one.message
+        for one in judged.lint_result.filter_by_severity("warning")
+        if one.name not in allowed
+    ]
+    if roles.schema.event_count < MIN_ROWS_TO_JUDGE:
+        return tuple(findings)
+    verdict = judged.simulation.verdict
+    load = [f"{verdict.level}, {verdict.skew:.1f} times a server's share"]
+    return (*load * (judged.verdict.find_grade("writes") != "good"), *findings)
 
 
-def _build_draft(best: _JudgedCandidate, rejected_keys: tuple[tuple[str, str], ...]) -> Draft:
+def _build_draft(
+    roles: ColumnRoles, judged: JudgedDesign, rejected_keys: tuple[tuple[str, str], ...]
+) -> Draft:
     """Return the draft with the best key, checked by the rules once more."""
-    judged = best.judged
+    assert judged.sample is not None
+    lost_count = max((judged.sample.repeat_count or 0) - roles.schema.copy_count, 0)
     text = annotate_design(
         judged.design.dumps(defaults=False),
-        best.roles,
-        best.proposal,
+        roles,
         judged.lint_result,
         judged.simulation,
         rejected_keys,
-        best.lost_count,
+        lost_count,
     )
     design = Design.loads(text)
     assert design == judged.design, "comments change nothing"
     simulated = replace(judged.simulation, design=design)
-    is_thin = best.roles.schema.event_count < MIN_ROWS_TO_JUDGE
-    unread = tuple(format_unparsed_time(one) for one in best.roles.schema.unparsed_time_columns)
+    is_thin = roles.schema.event_count < MIN_ROWS_TO_JUDGE
+    unread = tuple(format_unparsed_time(one) for one in roles.schema.unparsed_time_columns)
     return Draft(
         text,
         design,
@@ -262,7 +224,7 @@ def _build_draft(best: _JudgedCandidate, rejected_keys: tuple[tuple[str, str], .
         rejected_keys,
         is_thin,
         unread,
-        best.roles.schema.assumptions,
-        best.roles.schema.left_out_rows,
-        format_left_out_columns(best.roles.schema.skipped_columns),
+        roles.schema.assumptions,
+        roles.schema.left_out_rows,
+        format_left_out_columns(roles.schema.skipped_columns),
     )

@@ -11,7 +11,7 @@ from rowkey.advise.drafts.cautions import (
     format_unparsed_time,
     wrap_comment,
 )
-from rowkey.advise.drafts.key_columns import allow_few_values
+from rowkey.advise.drafts.key_columns import allow_few_values, explain_key
 from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE
 from rowkey.advise.verdict import judge_design
 from rowkey.design import Design, format_path, format_toml_value
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.advise.drafts.roles import ColumnRoles
     from rowkey.design import SourceMap
     from rowkey.lint import Finding, LintResult
-    from rowkey.proposals import FirstKeyProposal
+    from rowkey.proposals import KeyProposal
     from rowkey.simulate import Simulation
 
 MIN_RISING_SHARE = 0.999
@@ -39,7 +39,7 @@ ALLOWED_REASONS = {
 
 def build_design_options(
     roles: ColumnRoles,
-    proposal: FirstKeyProposal,
+    proposal: KeyProposal,
     table: str,
     sample_path: str | None,
     servers: int,
@@ -53,11 +53,8 @@ def build_design_options(
         sample_path: the sample's path, as the file names it; None if it does not.
         servers: region servers.
     """
-    survey = roles.schema
-    fields = {one.name: dict(one.options) for one in survey.columns}
-    for name, values in proposal.heavy_values.items():
-        fields[name]["heavy"] = list(values)
-    format_words = survey.format_options
+    fields = {one.name: dict(one.options) for one in roles.schema.columns}
+    format_words = roles.schema.format_options
     sample = {"path": sample_path} | ({"format": dict(format_words)} if format_words else {})
     return {
         "table": table,
@@ -91,7 +88,6 @@ def _find_time_column(schema: InferredSchema) -> InferredColumn | None:
 def annotate_design(
     text: str,
     roles: ColumnRoles,
-    proposal: FirstKeyProposal,
     lint_result: LintResult,
     simulation: Simulation,
     rejected_keys: Sequence[tuple[str, str]],
@@ -102,7 +98,6 @@ def annotate_design(
     Args:
         text: the file without comments.
         roles: the role of each column.
-        proposal: the proposed key.
         lint_result: the findings of the rules.
         simulation: the sample replayed on the design.
         rejected_keys: keys that were tried before, with the reason against each.
@@ -116,9 +111,12 @@ def annotate_design(
     def note(path: str, lines: Iterable[str]) -> None:
         comments_above.setdefault(places.find_line(path), []).extend(lines)
 
-    note("key", _describe_key(roles, proposal, simulation, rejected_keys, lost_count))
+    note("key", _describe_key(roles, simulation, rejected_keys, lost_count))
     for finding in lint_result.filter_by_severity("warning"):
-        note(finding.path, _format_allowance(finding, roles, proposal, lost_count, comments_above))
+        note(
+            finding.path,
+            _format_allowance(finding, roles, simulation.design, lost_count, comments_above),
+        )
     for column in roles.schema.columns:
         trailing_comments[places.find_line(format_path(("fields", column.name)))] = format_facts(
             column
@@ -149,12 +147,12 @@ def annotate_design(
 def _format_allowance(
     finding: Finding,
     roles: ColumnRoles,
-    proposal: FirstKeyProposal,
+    design: Design,
     lost_count: int,
     comments: Mapping[int, Sequence[str]],
 ) -> Iterator[str]:
     """Yield an allow comment for a finding, unless it is already there or not wanted."""
-    why = allow_few_values(roles, proposal).get(finding.name) or ALLOWED_REASONS.get(
+    why = allow_few_values(roles, design).get(finding.name) or ALLOWED_REASONS.get(
         finding.name, finding.message
     )
     if finding.name == "overwritten-rows" and roles.is_missing_time and lost_count:
@@ -229,14 +227,14 @@ def _describe_missing_sample(format_options: Mapping[str, Any] | None) -> Iterat
 
 def _describe_key(
     roles: ColumnRoles,
-    proposal: FirstKeyProposal,
     simulation: Simulation,
     rejected_keys: Sequence[tuple[str, str]],
     lost_count: int,
 ) -> Iterator[str]:
     """Yield the comment lines that explain the parts of the key and its verdict."""
     yield from ("", "The key, part by part:")
-    for reason in proposal.reasons:
+    objection = rejected_keys[-1][1] if rejected_keys else ""
+    for reason in explain_key(roles, simulation.design, objection):
         yield from wrap_comment(shorten_text(reason), "  ")
     yield from describe_uniqueness(roles, lost_count)
     if roles.entity is None and roles.time is not None:
@@ -259,10 +257,13 @@ def _describe_verdict(simulation: Simulation) -> Iterator[str]:
     yield from wrap_comment(
         f"Verdict on the writes of the sample: {verdict.grade.upper()}: {verdict.decisive.message}."
     )
-    if simulation.verdict.level != "even":
+    if verdict.find_grade("writes") != "good":
         for cause in simulation.causes[:1]:
             yield from wrap_comment(shorten_text(f"Cause: {cause.message}"), "  ")
-        yield "No key that was tried is even and without a warning."
+        yield from wrap_comment(
+            "The search judged no key to be better by its writes and reads together: "
+            "rowkey advise FILE lists what it tried."
+        )
 
 
 def format_facts(column: InferredColumn) -> str:

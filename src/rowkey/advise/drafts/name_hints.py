@@ -30,7 +30,7 @@ _IDENTITY = _split_words(
     "station shop store sku product item order orderid waybill vehicle car driver plate "
     "symbol ticker asset metric tenant app service container pod camera meter tag tailnum "
     "patient card serial userid deviceid sensorid clientid customerid player page site "
-    "machine instance stream"
+    "machine instance stream room channel conversation chat"
 )
 _MEASURE = _split_words(
     "value amount price cost total sum count counts number qty quantity bytes size length "
@@ -54,7 +54,7 @@ _IDENTITY_ZH = (
     "用户 用戶 客户 客戶 会员 會員 账号 账户 帐号 帳號 设备 設備 传感器 主机 主機 机器 服务器 车牌 "
     "車牌 车辆 司机 商户 商家 店铺 門店 门店 商品 产品 產品 订单 訂單 运单 单号 單號 编号 編號 "
     "编码 号码 號碼 流水号 手机 電話 电话 身份证 证件 卡号 学号 工号 学生 员工 患者 站点 基站 终端 "
-    "网点 租户 应用 仓库 股票 标识 主键"
+    "网点 租户 应用 仓库 股票 标识 主键 房间 频道 会话 群组"
 )
 _MEASURE_ZH = (
     "金额 金額 价格 價格 单价 单價 总价 数量 數量 次数 次數 件数 人数 总数 总计 合计 余额 餘額 "

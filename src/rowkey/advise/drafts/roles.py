@@ -19,7 +19,7 @@ from rowkey.advise.drafts.name_hints import (
     is_like_record,
     is_like_time,
 )
-from rowkey.proposals import MIN_SPREADING_VALUES
+from rowkey.proposals import BUCKETS_PER_SERVER, MIN_VALUES_PER_REGION
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from rowkey.advise.drafts.inferred_schema import InferredColumn, InferredSchema
 
+MIN_SPREADING_VALUES = MIN_VALUES_PER_REGION * BUCKETS_PER_SERVER * 8
+"""Values from which a hash fills the buckets of eight servers evenly."""
 MIN_ROWS_TO_JUDGE = MIN_VALUES_FOR_FACTS
 """Rows below which how often a value comes tells nothing, and its name decides."""
 MAX_TRIED_COLUMNS = 10
@@ -321,11 +323,12 @@ def _can_group(column: InferredColumn, schema: InferredSchema) -> bool:
     if is_like_calendar(column.name) or (column.facts.mean_bytes or 0) > 4 * LONG_TEXT_BYTES:
         return False
     # A short sample shows each of many users about once, so the column's name counts for more.
+    is_counter = bool(field_type.has_integer_form) and column.facts.rising_share == 1.0
     if is_like_identity(column.name):
         return distinct < schema.event_count or (
             is_short_sample and not is_like_record(column.name)
         )
-    return distinct * 2 <= schema.event_count and not is_short_sample
+    return distinct * 2 <= schema.event_count and not is_short_sample and not is_counter
 
 
 def _score_entity(column: InferredColumn) -> float:

@@ -51,8 +51,9 @@ def command(
 ) -> None:
     """Draft a design from recorded events: any file that `simulate` reads.
 
-    Types are inferred from the values. Candidate keys are checked by the rules and by replaying
-    the sample, until one has no warning and no hot spot. Comments in the file give the evidence and
+    Types are inferred from the values. The key is checked by the rules and by replaying the
+    sample; if it has a warning or a hot spot, a better one is searched, as rowkey advise does.
+    Comments in the file give the evidence and
     the reason of each choice, and suggest reads to start from: only you know the real ones.
 
     \b
