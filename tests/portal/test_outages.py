@@ -170,6 +170,16 @@ def test_a_page_loads_itself_again_until_it_shows_its_table(
         assert 200 == client.get(path).status_code
 
 
+def test_the_list_shows_a_table_as_the_portal_has_changed_it(tmp_path: Path) -> None:
+    """After a step the list of the tables waits for the state that the step has left."""
+    with run_portal(tmp_path) as (app, client):
+        client.get("/")
+        app.state.portal.live.note_change("logs")
+        assert app.state.portal.live.find("logs").is_outdated(live_watch.Reading.FACTS)
+        client.get("/")
+        assert not app.state.portal.live.find("logs").is_outdated(live_watch.Reading.FACTS)
+
+
 def test_a_design_leads_to_its_table_before_the_table_is_read(
     tmp_path: Path, outage: Outage
 ) -> None:

@@ -288,8 +288,8 @@ class LiveWatch:
         Args:
             names: the tables; those that the engine does not have are left out.
             what: what is read of them.
-            accepts_old: whether an older state will do; of many tables, those with the oldest are
-                read as long as there is time.
+            accepts_old: whether an older state will do, but from after the last change by the
+                portal; of many tables, those with the oldest are read as long as there is time.
         """
         if self._engines.url is None or self.outage_s is not None:
             return
@@ -297,7 +297,9 @@ class LiveWatch:
             names = [one for one in names if not self.find_outage(one)]
             if accepts_old:
                 known = [one for one in map(self.find, names) if one is not None]
-                names = [one.name for one in known if what not in one.read_s]
+                names = [
+                    one.name for one in known if what not in one.read_s or one.is_outdated(what)
+                ]
             is_outdated = any(one.is_outdated(what) for one in filter(None, map(self.find, names)))
             wait_s = LIST_WAIT_S if len(names) > 1 else PAGE_WAIT_S
             self._refresh_in_thread(names, what, STEP_WAIT_S if is_outdated else wait_s)
