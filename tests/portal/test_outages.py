@@ -22,6 +22,7 @@ from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.contract import Store
 from rowkey.errors import Unavailable
 from rowkey.portal import alert_writer, engine_session, live_watch
+from rowkey.portal.watched_table import Reading
 from rowkey.render import LANGUAGES
 
 if TYPE_CHECKING:
@@ -174,10 +175,11 @@ def test_the_list_shows_a_table_as_the_portal_has_changed_it(tmp_path: Path) -> 
     """After a step the list of the tables waits for the state that the step has left."""
     with run_portal(tmp_path) as (app, client):
         client.get("/")
-        app.state.portal.live.note_change("logs")
-        assert app.state.portal.live.find("logs").is_outdated(live_watch.Reading.FACTS)
+        live = app.state.portal.live
+        live.note_change("logs")
+        assert live.find("logs").is_outdated(Reading.FACTS)
         client.get("/")
-        assert not app.state.portal.live.find("logs").is_outdated(live_watch.Reading.FACTS)
+        assert not live.find("logs").is_outdated(Reading.FACTS)
 
 
 def test_a_design_leads_to_its_table_before_the_table_is_read(
