@@ -16,7 +16,7 @@ from portal.test_metrics import parse_metrics
 from portal.test_screens import read_form
 from portal.test_simulate import upload, wait_until
 from render.test_report import unpack_counts
-from rowkey.portal.table_overview import list_tables
+from rowkey.portal.table_overview import TableOverview, TablePage, list_tables
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
@@ -42,8 +42,14 @@ def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
     try:
         app = build_portal(tmp_path, hbase_url)
         (tmp_path / "designs" / "logs.toml").write_text(text, encoding="utf-8")
-        page = list_tables(app.state.portal)
-        ours = next(row for row in page.rows if row.name == TABLE)
+
+        def visit_list() -> tuple[TablePage, TableOverview]:
+            """Return the list and the row of the table; each visit reads one table or more."""
+            page = list_tables(app.state.portal)
+            return page, next(row for row in page.rows if row.name == TABLE)
+
+        wait_until(lambda: visit_list()[1].stored_table is not None)
+        page, ours = visit_list()
         assert ours.stored_table is not None
         figures = ours.stored_table.region_count, ours.stored_table.bucket_counts, ours.differences
         assert ("", (3, [16], ())) == (page.problem, figures)

@@ -247,7 +247,7 @@ def test_events_of_shared_rows_are_requested_by_pages(order: str) -> None:
 def test_a_region_counts_the_reads_that_simulate_predicts(
     key: str, ranges: int, limit: int, hbase_url: str
 ) -> None:
-    """A limited read of one range costs what `simulate` says, and of several ranges little more."""
+    """A limited read costs what `simulate` says: of several ranges about twice the limit."""
     design = rowkey.Design(
         f"limited_{token_hex(4)}",
         key,
@@ -259,7 +259,6 @@ def test_a_region_counts_the_reads_that_simulate_predicts(
     keys = [design.key.encode(row) for row in rows]
     simulator = ReadSimulator(design, Boundaries(()), events, keys, len(rows), 20)
     predicted = simulator.measure_read(design.reads[0]).read_rows
-    assert predicted == pytest.approx(limit, abs=ranges)
     try:
         with rowkey.open(design, hbase_url) as table:
             with table.batch() as batch:
@@ -270,4 +269,5 @@ def test_a_region_counts_the_reads_that_simulate_predicts(
             counted = sum(region.reads for region in table.regions()) - before
     finally:
         drop_table(design.table, hbase_url)
-    assert predicted <= counted <= (limit if ranges == 1 else 2 * limit + 3 * ranges)
+    assert limit <= counted <= (limit if ranges == 1 else 2 * limit + 3 * ranges)
+    assert predicted == pytest.approx(counted, rel=0.05, abs=ranges > 1)
