@@ -34,3 +34,17 @@ def test_fingerprints_of_long_values_are_cheap_and_differ() -> None:
     first, *others = compute_fingerprints(pieces).tolist()
     assert process_time() - start < MAX_FINGERPRINT_S
     assert [False, True, False, False] == [first == other for other in others]
+
+
+def test_fingerprints_of_similar_strings_differ() -> None:
+    """Also of strings that differ in zeros, in their length, or in the same byte of two words."""
+    strings = [bytes(n) for n in range(256)] + [b"x" * n for n in range(1, 256)]
+    strings += [bytes([a, b]) for a in range(256) for b in range(1, 256)]
+    strings += [bytes(7) + bytes([a]) + bytes(7) + bytes([b]) for a in range(256) for b in range(9)]
+    strings = list(dict.fromkeys(strings))
+    found = compute_fingerprints(SlicedByteColumn.from_list(strings)).tolist()
+    assert len(strings) == len({*found})
+    some = strings[::997]
+    assert found[::997] == [
+        *(int(compute_fingerprints(SlicedByteColumn.from_list([one]))[0]) for one in some)
+    ]
