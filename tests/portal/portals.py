@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+import atexit
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from starlette.testclient import TestClient
 
 import rowkey
@@ -102,13 +104,21 @@ def send_raw(
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine in a thread, as that of a test may have the loop of a browser.
+    """Run a coroutine in the loop of a thread, as that of a test may have the loop of a browser.
 
     Returns:
         Its result.
     """
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
+    result: Result = start_loop_thread().call(lambda: coroutine)
+    return result
+
+
+@cache
+def start_loop_thread() -> BlockingPortal:
+    """Return a way into a thread that runs a loop until the process ends."""
+    opened = start_blocking_portal()
+    atexit.register(opened.__exit__, None, None, None)
+    return opened.__enter__()
 
 
 def open_client(app: Starlette, *, logs_in: bool = True) -> TestClient:
