@@ -281,8 +281,9 @@ class JudgedDesign:
 
     @property
     def write_harm(self) -> float:
-        """Return `write_cost` as far as it matters: hardly, if the writes are graded good."""
-        is_harmless = self.verdict.find_grade("writes") == "good"
+        """Return `write_cost` as far as it matters: hardly, if they are even or known to be few."""
+        is_known = self.design.writes.rate is not None or self.simulation.verdict.level == "even"
+        is_harmless = is_known and self.verdict.find_grade("writes") == "good"
         return float(self.write_cost ** (HARMLESS_WEIGHT if is_harmless else 1.0))
 
     @cached_property

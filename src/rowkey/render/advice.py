@@ -255,7 +255,7 @@ def _format_tables(advice: Advice, width: int) -> Iterator[str]:
     unlinked = f"no table can be a companion of another: {obstacle}"
     yield from wrap_text(f"  {linked if obstacle is None else unlinked}", width, 4)
     for judged in tables:
-        yield f"  {judged.design.table}: serves {_list_reads(judged)}"
+        yield from wrap_text(f"  {judged.design.table}: serves {_list_reads(judged)}", width, 4)
         yield from _format_key(judged, declared, width)
     event_bytes = sum(one.event_bytes for one in tables)
     texts = [
@@ -278,8 +278,17 @@ def _list_summed_needs(needs: Sequence[Resources]) -> Iterator[str]:
 
 
 def _list_reads(judged: JudgedDesign) -> str:
-    """Return the names of the reads of a design."""
-    return ", ".join(read.name for read in judged.design.reads)
+    """Return the names of the reads of a design, and what one answer of each costs."""
+    return ", ".join(f"{one.name} ({_describe_cost(one)})" for one in judged.simulation.reads)
+
+
+def _describe_cost(cost: ReadCost) -> str:
+    """Return the ranges and rows of a read with their units, or that it scans the table."""
+    text = _format_read(cost)
+    if " / " not in text:
+        return text
+    ranges, rows = round(cost.fan_out[0]), round(cost.read_rows)
+    return f"{pluralize(ranges, 'range')}, {pluralize(rows, 'row')}"
 
 
 def _format_pick(number: int, pick: Pick, declared: JudgedDesign, width: int) -> Iterator[str]:
