@@ -294,7 +294,7 @@ def test_a_comparison_without_rates_has_no_empty_rows() -> None:
     shown = "\n".join(format_comparison(compare_designs(designs, build_sample())))
     assert "bytes of an event, disk" in shown
     assert "servers needed" not in shown
-    assert "declare [writes] rate" not in shown
+    assert "operations" not in shown
 
 
 @pytest.mark.parametrize("codec", ["ZSTD", "LZO"])

@@ -258,6 +258,28 @@ def test_the_sources_table_is_quoted_where_it_fails(rate: int, said: str) -> Non
     assert 9 == len(told[0].evidence["opinions"])
 
 
+@pytest.mark.parametrize(
+    "key", [HOST_FIRST, "[bucket(host, level, 16)][host][time_slice(ts, 1h)][level]"]
+)
+@pytest.mark.parametrize(("rate", "severity"), [(600, "info"), (5_000, "warning")])
+def test_regions_that_fill_slowly_are_left_to_split(key: str, rate: int, severity: str) -> None:
+    """Regions that are full after two weeks split one by one; after two days, all at once."""
+    more = f"[families.d]\nttl = '90d'\n[writes]\nrate = '{rate}/s'"
+    sliced = "slice" in key
+    text = LOGS.format(key=key, splits='"per_bucket"', more=more)
+    text = text.replace('"timestamp_ms"', '{ type = "timestamp_ms", at = "qualifier" }' * sliced or
+                        '"timestamp_ms"')  # fmt: skip
+    [told] = check_design(Design.loads(text), select=["RK802"]).findings
+    assert severity == told.severity
+
+
+@pytest.mark.parametrize(("rate", "is_told"), [(60_000, False), (76_000, True), (90_000, True)])
+def test_writes_that_leave_no_room_for_a_peak_are_found(rate: int, *, is_told: bool) -> None:
+    """From nine tenths of what 8 servers are taken to bear, the rule warns as the verdict does."""
+    more = f"[families.d]\nttl = '1d'\n[writes]\nrate = '{rate}/s'"
+    assert ["warning"] * is_told == list_severities("RK706", more)
+
+
 CRAWL = """\
 table  = "crawl"
 key    = "[bucket(url, 16)][url]"

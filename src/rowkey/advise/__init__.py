@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rowkey.advise.robustness import Change, ChangedLoad
     from rowkey.advise.verdict import (
         GRADES,
-        POOR_UTILIZATION,
         Assessment,
         DesignVerdict,
         Grade,
@@ -36,16 +35,13 @@ else:
             "key_search": "search",
             "resources": "ResourceFigure Resources estimate_resources",
             "robustness": "Change ChangedLoad",
-            "verdict": (
-                "GRADES POOR_UTILIZATION Assessment DesignVerdict Grade get_capacity judge_design"
-            ),
+            "verdict": ("GRADES Assessment DesignVerdict Grade get_capacity judge_design"),
         },
     )
 
 __all__ = [
     "GRADES",
     "MAX_DESIGNS",
-    "POOR_UTILIZATION",
     "Advice",
     "Assessment",
     "Change",

@@ -18,7 +18,7 @@ from rowkey.advise.finalists import Finalists
 from rowkey.advise.judgement import judge_simulation
 from rowkey.advise.key_remedy import KeyRemedy
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
-from rowkey.advise.verdict import POOR_UTILIZATION, get_capacity
+from rowkey.advise.verdict import get_capacity
 from rowkey.design import find_companion_obstacle
 from rowkey.errors import InvalidDesign
 from rowkey.lint import RULES, check_design, fix_families
@@ -35,7 +35,7 @@ from rowkey.proposals import (
 )
 from rowkey.schema import NANOSECONDS, format_key
 from rowkey.simulate import Replay, open_source, run_on_source
-from rowkey.workload import DistinctCounter, count_read_operations
+from rowkey.workload import POOR_UTILIZATION, DistinctCounter, count_read_operations
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -14,6 +14,7 @@ from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
     FAIR_WASTE,
     HARMLESS_UTILIZATION,
+    POOR_UTILIZATION,
     POOR_WASTE,
 )
 
@@ -33,9 +34,8 @@ GRADES: tuple[Grade, ...] = ("good", "fair", "poor")
 Topic = Literal["writes", "read", "load", "finding"]
 """What an assessment is about."""
 
-FAIR_UTILIZATION, POOR_UTILIZATION = 0.5, 0.9
-"""Shares of its capacity above which a server has too little left for twice the load, and above
-which a peak or the failure of a neighbour is too much."""
+FAIR_UTILIZATION = 0.5
+"""Share of its capacity above which a server has too little left for twice the load."""
 MAX_WASTE_OF_LARGE_ANSWERS = 1.5
 """Operations of an answer, for each one that its rows need, up to which they are the load."""
 MAX_ROWS_OF_POINT_READ = 10

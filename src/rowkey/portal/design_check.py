@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise import POOR_UTILIZATION, JudgedDesign, get_capacity
+from rowkey.advise import JudgedDesign, get_capacity
 from rowkey.errors import InvalidDesign, RowError
 from rowkey.lint import RULES
 from rowkey.messages import escape_text
@@ -25,6 +25,7 @@ from rowkey.render import (
     build_vectors_document,
 )
 from rowkey.simulate import compute_hot_threshold
+from rowkey.workload import POOR_UTILIZATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable

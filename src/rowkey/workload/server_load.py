@@ -26,6 +26,8 @@ FREE_BYTES = 1_000
 HARMLESS_UTILIZATION = 0.25
 """Share of its capacity up to which a server may take any share of the load: four times as much
 would still fit."""
+POOR_UTILIZATION = 0.9
+"""Share of its capacity above which a peak, or the failure of a neighbour, is too much."""
 FAIR_WASTE, POOR_WASTE = 0.01, 0.1
 """Shares of all servers' capacity that a read may waste on regions and rows that its answer does
 not need, before it is fair, and before it is poor."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.cells import FOREVER_S
 from rowkey.hotspots import (
     count_unwritten_regions,
     find_bucket_clock_field,
@@ -40,7 +41,8 @@ class OutgrownRegions(Rule):
     chose.
 
     Use instead: as many regions as the size needs, from the start, on enough servers; or a larger
-    MAX_FILESIZE. Where keys rise within each bucket, further regions would get no write, so the
+    MAX_FILESIZE. Regions that take a week or more to fill split one by one, and the finding is a
+    remark. Where keys rise within each bucket, further regions would get no write, so the
     regions are left to split, and the finding is a remark.
 
     Source: claim 70, 6 to 8 GB a region: the default limit is 10 GiB, the book has 10 to 50, and
@@ -96,6 +98,9 @@ rate = "5000/s"
     """Multiple of 10 GiB from which a size before compression is a warning, because encoding and
     compression hardly reduce it to a fifth: our choice."""
 
+    MIN_DAYS_TO_FULL = 7
+    """Days after which regions are full, from which it is a remark: our choice."""
+
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table will outgrow its regions."""
         size = subject.demand.size
@@ -108,7 +113,8 @@ rate = "5000/s"
             return
         where = f"{each / self.GIB:,.1f} GiB in each of {pluralize(regions, 'region')}"
         ratio = self.MAX_GROWTH if subject.demand.is_compressed else self.MAX_COMPRESSION_RATIO
-        severity: Severity = "warning" if each > ratio * MAX_FILE_SIZE else "info"
+        is_slow = self._count_days_to_full(subject, each) >= self.MIN_DAYS_TO_FULL
+        severity: Severity = "info" if is_slow or each <= ratio * MAX_FILE_SIZE else "warning"
         remedy = self._format_remedy(subject, proposed_regions, regions)
         if front is None and (reason := self._explain_idle_regions(subject, proposed_regions)):
             min_servers = subject.count_needed_servers()
@@ -141,6 +147,16 @@ rate = "5000/s"
             wanted=proposed_regions,
             opinions=[f"{o.source}: {o.reason}" for o in subject.sizing.opinions],
         )
+
+    @staticmethod
+    def _count_days_to_full(subject: LintSubject, region_bytes: float) -> float:
+        """Return after how many days a region is full that comes to have so many bytes.
+
+        The number is 0 if the cells of a family are kept for ever, as the rate at which they come
+        is then unknown.
+        """
+        ttl_s = max(family.ttl_s for family in subject.families.values())
+        return 0.0 if ttl_s == FOREVER_S else ttl_s / 86_400 * MAX_FILE_SIZE / region_bytes
 
     @staticmethod
     def _explain_idle_regions(subject: LintSubject, regions: int) -> str:

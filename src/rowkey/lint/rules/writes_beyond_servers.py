@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
-from rowkey.workload import DEFAULT_CAPACITY_PER_S
+from rowkey.workload import DEFAULT_CAPACITY_PER_S, POOR_UTILIZATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 class WritesBeyondServers(Rule):
     """The servers cannot take the declared writes: always, in a burst, or because of skew.
 
-    What it does: compares the write rate with the capacity of all servers; then the load of the
-    busiest server under the largest predicted cause of a hot spot; then each burst. A server for
-    which the file declares no capacity is taken to bear 10,000 operations a second, as in the
-    verdict, of which a large event takes several; then only the rate is compared.
+    What it does: compares the write rate with nine tenths of the capacity of all servers, of which
+    a peak or the failure of a server needs the rest; then the load of the busiest server under the
+    largest predicted cause of a hot spot; then each burst. A server for which the file declares no
+    capacity is taken to bear 10,000 operations a second, as in the verdict, of which a large event
+    takes several; then only the rate is compared.
 
     Why it hurts: request queues fill, memstores reach their limit and block, clients wait and give
     up. A skew of 8 on 8 servers leaves the table the capacity of one.
@@ -81,11 +82,12 @@ rate = "200000/s"
         capacity, assumption = subject.server_events_per_s * cluster.servers, ""
         if cluster.capacity_per_s is None:
             assumption = f", at an assumed {DEFAULT_CAPACITY_PER_S:,.0f} operations/s of each,"
-        if writes.rate > capacity:
+        if writes.rate > POOR_UTILIZATION * capacity:
             yield self._build_rate_finding(
                 "writes.rate", "", writes.rate, capacity, subject, assumption
             )
-        if writes.rate > capacity or cluster.capacity_per_s is None:
+            return
+        if cluster.capacity_per_s is None:
             return
         cause = max(subject.causes.values(), key=lambda one: one.explained_skew, default=None)
         if cause is not None and writes.rate * cause.explained_skew > capacity:
@@ -129,11 +131,11 @@ rate = "200000/s"
             division = "and a multiple of that in regions"
         return self.build_finding(
             path,
-            f"{pluralize(round(rate), 'event')} arrive each second{when}, but "
-            f"{pluralize(servers, 'server')} can take {capacity:,.0f}{assumption} "
-            "even if spread evenly",
+            f"{pluralize(round(rate), 'event')} arrive each second{when}: "
+            f"{rate / capacity:.0%} of the {capacity:,.0f} that "
+            f"{pluralize(servers, 'server')} can take{assumption} even if spread evenly",
             f"Use {needed:,} servers or more, {division}, or put fewer and larger rows.",
-            severity="warning" if when or assumption else None,
+            severity="warning" if when or assumption or rate <= capacity else None,
             value=rate,
             rate=rate,
             capacity=capacity,
