@@ -32,6 +32,7 @@ from rowkey.schema import (
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
     HARMLESS_UTILIZATION,
+    POOR_UTILIZATION,
     count_write_operations,
 )
 
@@ -227,7 +228,8 @@ class LintSubject:
             rate: the events a second of a burst, if that is more than the declared rate.
         """
         by_size = max(compute_min_servers(self.demand), self.cluster.servers)
-        by_writes = ceil(max(rate, self.design.writes.rate or 0.0) / self.server_events_per_s)
+        bearable = POOR_UTILIZATION * self.server_events_per_s
+        by_writes = ceil(max(rate, self.design.writes.rate or 0.0) / bearable)
         if by_size >= by_writes:
             return by_size
         regions = len(self.boundaries) if self.boundaries is not None else 0

@@ -131,7 +131,7 @@ rate = "200000/s"
             division = "and a multiple of that in regions"
         return self.build_finding(
             path,
-            f"{pluralize(round(rate), 'event')} arrive each second{when}: "
+            f"the writes are {pluralize(round(rate), 'event')} a second{when}: "
             f"{rate / capacity:.0%} of the {capacity:,.0f} that "
             f"{pluralize(servers, 'server')} can take{assumption} even if spread evenly",
             f"Use {needed:,} servers or more, {division}, or put fewer and larger rows.",
