@@ -12,11 +12,11 @@ from tools.growth import __main__ as trials
 from tools.growth.processes import PROCESSES, TABLE_S, Process
 
 from rowkey import Design
+from rowkey.advise import JudgedDesign
 from rowkey.errors import InvalidDesign
 from rowkey.simulate import run
 
 if TYPE_CHECKING:
-    from rowkey.advise import JudgedDesign
     from rowkey.simulate import ReadCost
 
 START_MS = 1_700_000_000_000
@@ -170,6 +170,54 @@ def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly() -> Non
     assert ("even", "even") == (whole.simulation.verdict.level, part.simulation.verdict.level)
     assert part.simulation.verdict.skew <= 1.25
     assert float(part.simulation.write_shares.max()) <= 1.25 / 8
+
+
+@pytest.mark.parametrize("slices", ["[time_slice(ts, 1d)]", "[time_bucket(ts, 1d)][ts]"])
+def test_a_read_of_slices_scans_no_more_rows_than_there_are_times(slices: str) -> None:
+    """Stations that write each hour have at most 48 events in the two days of a read."""
+    hours = np.repeat(np.arange(24 * 60), 12)
+    events = pa.table(
+        {
+            "station": [f"s{n % 12}" for n in range(len(hours))],
+            "ts": START_MS // 1_000 + 3_600 * hours,
+        }
+    )
+    design = Design(
+        "air",
+        f"[bucket(station, 16)][station]{slices}",
+        fields={"station": "text", "ts": "timestamp_s"},
+        splits="per_bucket",
+        writes={"time": "ts", "rate": "24000/s", "grows": "entities"},
+        reads=[
+            {"name": "day", "where": "station = ? and ts >= ? and ts < ?", "span": "1d"},
+        ],
+    )
+    judged = JudgedDesign(design, events)
+    (cost,) = judged.simulation.reads
+    assert cost.returned_rows <= 25
+    assert cost.read_rows <= 52
+    assert "RK505" not in {one.code for one in judged.warnings}
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_a_popular_film_is_as_hot_by_some_of_those_who_rate_it(share: float) -> None:
+    """Few films that all users rate load servers as unevenly in a sample of some users."""
+    chance = np.random.default_rng(3)
+    users = chance.integers(0, 4_000, 60_000)
+    films = np.minimum(chance.zipf(1.7, len(users)), 3_000)
+    times = START_MS + np.sort(chance.integers(0, TABLE_S * 1_000, len(users)))
+    events = pa.table({"user": users, "film": films, "ts": times})
+    options: dict[str, Any] = {
+        "fields": {"user": "u32", "film": "u32", "ts": "timestamp_ms"},
+        "splits": "per_bucket",
+        "writes": {"time": "ts"},
+    }
+    key = "[bucket(film, 16)][film][user]"
+    whole = run(Design("ratings", key, **options), events).verdict
+    some = Design("ratings", key, sample={"of": "user", "share": share}, **options)
+    part = run(some, events.filter(pa.array(users < 4_000 * share))).verdict
+    assert whole.level == part.level == "hot"
+    assert pytest.approx(whole.skew, rel=0.05) == part.skew
 
 
 def test_a_hot_key_is_hot_by_a_few_users_too() -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cli.command import run
+from rowkey.advise import JudgedDesign
+from rowkey.design import Design
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DESIGN = """\
 table  = "orders"
@@ -110,3 +115,24 @@ def test_figures_of_reads_say_what_they_are(answers: dict[str, Any]) -> None:
     (checked,) = (one for one in answers["check"]["reads"] if one["name"] == "of a user")
     (plan,) = (one for one in answers["explain"]["reads"] if one["name"] == "of a user")
     assert checked["fan_out"] == plan["fan_out"] == cost["fan_out"]["most"]
+
+
+def test_a_file_in_another_order_says_nothing_of_a_front(tmp_path: Path) -> None:
+    """Ratings that are listed by user came by time: no user moves with the clock."""
+    lines = [
+        f"{user},{n},{1_700_000_000 + (user * 7_919 + n * 104_729) % 864_000}"
+        for user in range(300)
+        for n in range(20)
+    ]
+    (tmp_path / "ratings.csv").write_text("\n".join(["user,film,ts", *lines]) + "\n")
+    design = Design(
+        "ratings",
+        "[user][film]",
+        fields={"user": "u32", "film": "u32", "ts": "timestamp_s"},
+        splits={"algorithm": "sample", "regions": 32},
+        writes={"time": "ts", "rate": "20000/s"},
+    )
+    judged = JudgedDesign(design, tmp_path / "ratings.csv")
+    codes = {one.code for one in judged.warnings}
+    assert not codes & {"RK101", "RK706"}
+    assert "moving_front" not in {one.code for one in judged.simulation.causes}

@@ -122,6 +122,15 @@ class LintSubject:
         """Return how many values a field has; None if neither declared nor sampled."""
         return count_combined_values(self.design.fields, self.facts, [name])
 
+    def count_table_values(self, name: str) -> int | None:
+        """Return how many values of a field share the declared rate; None if that is unknown.
+
+        Those of a sample do not where the table is declared to have more entities than it.
+        """
+        if self.design.declaration.writes.grows != "entities" or self.sample is None:
+            return self.count_distinct(name)
+        return count_combined_values(self.design.fields, build_declared_facts(self.design), [name])
+
     def list_values(self, name: str) -> list[Any]:
         """Return the distinct values of a field in the sample; empty without a sample."""
         return [] if self.sample is None else self.sample.list_values(name)

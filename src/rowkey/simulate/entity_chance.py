@@ -1,7 +1,7 @@
 """How uneven the load of a sample of some entities is by chance alone, because they are few.
 
-All events of one user in a hundred fall on few servers at a time, for the events of a user stay
-together. The table has a hundred times as many users, so its load is more even.
+All events of one user in a hundred fall on few servers at a time if the key keeps the events of a
+user together. The table has a hundred times as many users, so its load is more even.
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ class EntityChance:
     Args:
         entities: for each event of a uniform sample, in the order of arrival, the number of its
             entity.
+        servers: for each of them, the number of its server.
         share: the share of all entities of the table that the sample has.
     """
 
-    def __init__(self, entities: np.ndarray[Any, Any], share: float) -> None:
+    def __init__(
+        self, entities: np.ndarray[Any, Any], servers: np.ndarray[Any, Any], share: float
+    ) -> None:
         self._entities = entities
+        self._servers = servers
         self._share = share
 
     def count_draws(self, events: float, windows: int) -> tuple[float, float]:
@@ -42,13 +46,25 @@ class EntityChance:
         import numpy as np
 
         places = np.arange(len(self._entities)) * windows // len(self._entities)
-        _, counts = np.unique(np.stack([places, self._entities]), axis=1, return_counts=True)
-        sizes = np.bincount(places)
-        pairs = float((sizes * (sizes - 1.0)).sum())
-        same = float((counts * (counts - 1.0)).sum()) / pairs if pairs else 0.0
+        entities, servers = self._entities, self._servers
+        pairs = max(_count_pairs(places), 1.0)
+        same_entity = _count_pairs(places, entities)
+        same_both = _count_pairs(places, entities, servers)
+        same_server = _count_pairs(places, servers) / pairs
+        # Events of one entity that meet on a server no more often than others are drawn one by one.
+        excess = same_both - same_entity * same_server
+        same = max(excess, 0.0) / (pairs * max(1 - same_server, 1e-9))
         mean = events / windows
-        draws = mean / (1 + max(mean - 1, 0.0) * same)
+        draws = mean / (1 + max(mean - 1, 0.0) * min(same, 1.0))
         return draws, draws / self._share
+
+
+def _count_pairs(*groups: np.ndarray[Any, Any]) -> float:
+    """Return how many ordered pairs of events have equal numbers in all groups."""
+    import numpy as np
+
+    _, counts = np.unique(np.stack(groups), axis=1, return_counts=True)
+    return float((counts * (counts - 1.0)).sum())
 
 
 def compute_table_skew(skew: float, draws: float, table_draws: float, places: int) -> float:

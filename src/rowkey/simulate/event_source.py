@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
-from rowkey.hotspots import CLOCK_ARRIVALS, build_declared_facts
+from rowkey.hotspots import build_declared_facts, is_in_another_order
 from rowkey.keys import (
     ColumnBatch,
     Determinant,
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from rowkey.keys import Field, Key
     from rowkey.regions import TableDemand
     from rowkey.workload import FamilySize, FieldProfile, RecordedSample, SampleFile
-
-MIN_ORDERED_SHARE = 0.5
-"""Share of times not below all before them, under which rows are taken to be in another order; with
-three of ten events late it is still 0.7."""
 
 
 PhaseProgress = Callable[[str, int, int], None]
@@ -311,17 +307,11 @@ def _find_profile(design: Design, file: SampleFile, seed: int) -> FieldProfile |
 
 
 def _measure_disorder(design: Design, summary: SampleSummary) -> float | None:
-    """Return the share of times below an earlier one, if the sample is in no order of time.
-
-    None if it is in order, up to late events, or if its order is declared to be that of arrival.
-    """
-    writes = design.writes
-    facts = None if writes.time is None else summary.measured_facts.get(writes.time.name)
-    if writes.is_sorted is not None or facts is None or facts.rising_share is None:
+    """Return the share of times below an earlier one; None if the sample is in order of time."""
+    facts, time = summary.measured_facts, design.writes.time
+    if time is None or not is_in_another_order(design, facts):
         return None
-    if writes.arrival not in CLOCK_ARRIVALS or facts.rising_share >= MIN_ORDERED_SHARE:
-        return None
-    return 1 - facts.rising_share
+    return 1 - (facts[time.name].rising_share or 0.0)
 
 
 def _report_reading(

@@ -448,8 +448,11 @@ class ReadSimulator:
             answer = AnswerRows(paced, 0, Estimate(1.0, 1.0, 1.0), paced)
         scan_factor = self._compute_scan_factor(read, plan, bounds, event)
         scanned = covered_own + each * others * scan_factor
+        time = None if self._scale is None else self._scale.time_field
         if is_row or not plan.residual_fields:
             scanned = min(scanned, max(max_rows, covered))
+        elif {*plan.residual_fields} == {time}:  # the same rows, of a somewhat longer time
+            scanned = min(scanned, max_rows * max(covered / max(matching, 1), 1.0))
         scanned = max(scanned, answer.count)
         spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
         stops_early = plan.serves_order or plan.serves_backwards or not read.order

@@ -239,11 +239,15 @@ class Simulation:
     @cached_property
     def _entity_chance(self) -> EntityChance | None:
         """Return how few entities a sample of some of them has; None if it has all."""
+        import pyarrow as pa
+
         part, share = self.design.sample_part, self.design.sample_share
         names = self.sampled_rows.schema.names
         if share is None or part not in names or self.source.origin != "sample":
             return None
-        return EntityChance(number_values(self.sampled_rows, [part]), share)
+        regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
+        servers = self.replay.placements.assignments[0].take(regions)
+        return EntityChance(number_values(self.sampled_rows, [part]), servers, share)
 
     @property
     def overwrite_count(self) -> int:
