@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 HOT = "# The events of our servers.\n" + LOGS.replace(
     "[bucket(host, 16)][host][ts]", "[ts][host]"
 ).replace('order = "ts desc"', 'order = "ts desc"\nlimit = 10\nrate = "5/s"')
-EVENTS = "host,ts,note\n" + "".join(f"web-{n * n % 61},{n * 1_000},x{n % 50}\n" for n in range(1_500))
+EVENTS = "host,ts,note\n" + "".join(
+    f"web-{n * n % 61},{n * 1_000},x{n % 50}\n" for n in range(1_500)
+)
 TWO_READS = f"""{HOT}
 [[reads]]
 name  = "newest <script>alert(1)</script>"
