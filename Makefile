@@ -4,7 +4,7 @@ BIN := .venv/bin
 RUN := .venv/run-ready
 DEV := .venv/dev-ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-# Tests wait for processes, browsers and two clusters: three keep two cores busy.
+# Tests wait for processes, browsers and the cluster: three keep two cores busy.
 PYTEST := $(BIN)/pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help

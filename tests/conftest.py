@@ -124,7 +124,7 @@ def pytest_collect_file(file_path: Path) -> Iterator[None]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests of both clusters, two long pieces of work, and of slow folders."""
+    """Begin with the tests of the cluster, one long piece of work, and of slow folders."""
     if changing := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         # Each worker collects for itself, and refuses to begin where another has other names.
         raise pytest.UsageError(f"names of tests hold addresses: {changing[0]}; give ids=")

@@ -1,4 +1,4 @@
-"""Fixtures for the real HBase: a cluster per process, started when a test first needs it."""
+"""Fixtures for the real HBase: one cluster per session, started when a test first needs it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     from cluster import Cluster, Judge, JudgedEngine
     from rowkey.engines import Engine
 
-CLUSTER, SECOND_CLUSTER = "hbase_cluster", "hbase_cluster_2"
-"""The groups of the tests that use a cluster: each group has a process and a cluster of its own, as
-both wait for servers most of the time."""
-SECOND_FOLDERS = ("cluster", "docs", "hbase", "move", "observe", "render")
-"""The folders of the second group: about half of the time."""
+CLUSTER = "hbase_cluster"
 HERE = Path(__file__).parent
 
 
@@ -44,7 +40,7 @@ def start_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
     except OracleUnavailable as absent:
         give_up(str(absent))
     if "PYTEST_XDIST_WORKER" in os.environ:
-        _claim(tmp_path_factory.getbasetemp().parent)
+        _claim(tmp_path_factory.getbasetemp().parent / CLUSTER)
     try:
         cluster = Cluster.start()
     except StartFailed as failed:
@@ -53,19 +49,15 @@ def start_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
         yield cluster
 
 
-def _claim(folder: Path) -> None:
-    """Fail in a third process that would start a cluster, since a test lacks its group."""
-    for name in (CLUSTER, SECOND_CLUSTER):
-        try:
-            (folder / name).touch(exist_ok=False)
-        except FileExistsError:
-            continue
-        return
-    what = (
-        "two other processes of this run have a cluster; mark the test "
-        f"xdist_group({CLUSTER!r}) or xdist_group({SECOND_CLUSTER!r})"
-    )
-    pytest.fail(what, pytrace=False)
+def _claim(place: Path) -> None:
+    """Fail in a second process that would start a cluster, since a test lacks its group."""
+    try:
+        place.touch(exist_ok=False)
+    except FileExistsError:
+        what = (
+            f"another process of this run has the cluster; mark the test xdist_group({CLUSTER!r})"
+        )
+        pytest.fail(what, pytrace=False)
 
 
 @pytest.fixture(scope="session")
@@ -99,12 +91,9 @@ def judged_engine(hbase_cluster: Cluster) -> JudgedEngine:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests that use a cluster, and run each half of them in one process."""
-    names = {CLUSTER, SECOND_CLUSTER}
+    """Mark all tests that use the cluster, and run them in one process, since there is one."""
     for item in items:
-        if not any(names.intersection(group.args) for group in item.iter_markers("xdist_group")):
-            if CLUSTER not in getattr(item, "fixturenames", ()) and item.path.parent != HERE:
-                continue
-            is_second = item.path.relative_to(HERE.parent).parts[0] in SECOND_FOLDERS
-            item.add_marker(pytest.mark.xdist_group(SECOND_CLUSTER if is_second else CLUSTER))
-        item.add_marker(pytest.mark.cluster)
+        if CLUSTER in getattr(item, "fixturenames", ()) or item.path.parent == HERE:
+            item.add_marker(pytest.mark.xdist_group(CLUSTER))
+        if any(CLUSTER in group.args for group in item.iter_markers("xdist_group")):
+            item.add_marker(pytest.mark.cluster)
