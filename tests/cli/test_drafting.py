@@ -30,7 +30,7 @@ def test_a_draft_is_printed() -> None:
     assert (0, "") == (found.code, found.err)
     design = Design.loads(found.out)
     assert "web_logs" == design.table
-    assert "[bucket(host, seq, 16)][host][time][seq]" == design.declaration.key
+    assert "[bucket(host, 16)][host][desc(time)][seq]" == design.declaration.key
 
 
 def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
         "init", "web logs.csv", "-o", "designs/logs.toml", "--table", "ops:logs",
         "--servers", "3",
     )  # fmt: skip
-    said = "designs/logs.toml: the key is [bucket(host, 6)][host][time][seq]\n"
+    said = "designs/logs.toml: the key is [bucket(host, 6)][host][desc(time)][seq]\n"
     assert (0, "") == (found.code, found.out)
     assert found.err.startswith(f"{said}GOOD: writes: even, the busiest of 3 servers takes ")
     design = Design.read(folder / "designs" / "logs.toml")

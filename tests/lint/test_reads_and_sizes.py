@@ -216,6 +216,21 @@ def test_rows_put_again_under_a_salt_stand_twice(tmp_path: Path) -> None:
     ]
 
 
+def test_a_part_of_the_events_shows_few_of_those_that_overwrite(tmp_path: Path) -> None:
+    """One stray copy among one in a hundred events stands for a table in which most overwrite."""
+    text = 'table = "o"\nkey = "[order]"\n[fields]\norder = "u64"\nn = "u8"\n'
+    path = tmp_path / "rows.csv"
+    path.write_text("order,n\n" + "".join(f"{max(n, 1)},{n % 5}\n" for n in range(2_000)))
+    whole = Design.loads(text)
+    part = Design.loads(f'{text}[sample]\nof = "events"\nshare = "1%"\n')
+    found = [
+        check_design(one, summarize_sample(one, path), select=["RK108"]).findings[0]
+        for one in (whole, part)
+    ]
+    assert ["info", "warning"] == [one.severity for one in found]
+    assert "the sample has only 1.00% of its events" in found[1].message
+
+
 def test_a_field_that_repeats_is_not_unique(tmp_path: Path) -> None:
     """A declaration that no value repeats is compared with the sample, in the key or not."""
     text = 'table = "o"\nkey = "[order]"\n[fields]\norder = "u64"\n'

@@ -89,7 +89,7 @@ def test_a_short_sample_predicts_the_rows_of_a_longer_time() -> None:
     expected = count_rows(events, 2_400_000)
     found = measure_read(events[: RATE * 300], BUSY, span="40m")
     assert abs(expected - found.returned_rows) < found.margins.returned_rows < expected
-    assert "`span` is 8 times the time of the sample" in found.assumption
+    assert "the `span` of the read is 8 times the time of the sample" in found.assumption
 
 
 def test_short_lived_values_get_no_more_rows() -> None:
@@ -133,7 +133,7 @@ def test_a_quiet_night_is_part_of_the_day() -> None:
     busy = [("u1", START_MS + 43_200_000 + n * 10_000) for n in range(4_320)]
     rate = len(quiet + busy) / 86_400
     found = measure_read(quiet + busy, BUSY, span="2d")
-    assert f"the sample has {rate:.3g} and `span` is 2 times" in found.assumption
+    assert f"the sample has {rate:.3g} and the `span` of the read is 2 times" in found.assumption
 
 
 def test_a_time_without_other_conditions_has_the_rows_of_the_rate() -> None:

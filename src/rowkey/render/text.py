@@ -7,7 +7,7 @@ from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from rowkey.messages import escape_text, pluralize
+from rowkey.messages import escape_text, format_number, pluralize
 from rowkey.render.findings import format_findings
 from rowkey.render.packing import format_packing
 from rowkey.render.terminal_map import draw_heat_map, format_instant
@@ -248,7 +248,8 @@ def _format_other_figures(simulation: Simulation, width: int) -> Iterator[str]:
             f"{simulation.growth.idle_share:.0%} of them idle"
         )
     if simulation.scaled_run is not None:
-        yield f"at the declared {pluralize(round(simulation.scaled_run.rate), 'event')} a second:"
+        rate = format_number(simulation.scaled_run.rate)
+        yield f"at the declared {rate} event{'s' * (rate != '1')} a second:"
         yield from (
             f"  {line}" for line in _format_skew_table(simulation.scaled_run.skews, width - 2)
         )

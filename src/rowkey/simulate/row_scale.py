@@ -366,8 +366,9 @@ class RowScale:
                 f"{_format_number(self._density.rate)} events a second are declared and the "
                 f"sample has {_format_number(self._density.sample_rate)}"
             )
-        if (longer := self._density.compare_span(read)) > 1:
-            reasons.append(f"`span` is {_format_number(longer)} times the time of the sample")
+        longer = _format_number(self._density.compare_span(read))
+        if longer != "1":
+            reasons.append(f"the `span` of the read is {longer} times the time of the sample")
         return reasons
 
 

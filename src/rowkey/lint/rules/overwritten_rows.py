@@ -71,10 +71,17 @@ order    = "u64"
         if not sample.repeat_count or subject.key.is_salted:
             return
         share = sample.repeat_count / sample.event_count
+        what = (
+            f"{sample.repeat_count:,} of {pluralize(sample.event_count, 'event')} ({share:.1%}) "
+            f"overwrite{'s' * (sample.repeat_count == 1)} the row of an earlier event"
+        )
+        part = subject.design.sample_share if subject.design.sample_part == "events" else None
+        if part is not None:  # the chance that a sample has the earlier event too
+            share /= part
+            what += f"; in the table far more do, for the sample has only {part:.2%} of its events"
         yield self.build_finding(
             "key",
-            f"{sample.repeat_count:,} of {pluralize(sample.event_count, 'event')} ({share:.1%}) "
-            f"overwrite{'s' * (sample.repeat_count == 1)} the row of an earlier event",
+            what,
             "Add a field to the key that distinguishes these events; or allow this rule, if the "
             "last event should win.",
             severity="info" if share < MAX_STRAY_SHARE else None,
