@@ -216,7 +216,7 @@ def _print_advice(console: Console, path: Path, folder: Path) -> None:
     console.print(Text.assemble((f"\n{path.parent.name}", "bold"), ", in place of ", (key, "cyan")))
     for line in format_recommendation(advice, TEXT_WIDTH):
         console.print(Text(line))
-    for number, judged in enumerate(advice.recommended, 1):
+    for number, judged in enumerate(advice.recommendation, 1):
         file = folder / f"better{'' if number == 1 else f'_{number}'}.toml"
         file.write_text(format_advised_design(advice, judged, file), encoding="utf-8")
         console.print(Text(f"  written to {_shorten_path(file)}"))

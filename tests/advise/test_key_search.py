@@ -282,7 +282,7 @@ def test_a_read_by_a_unique_field_is_a_get(
         reads=[{"name": "one", "where": "id = ?", "rate": "900/s"}],
         writes={"rate": "2000/s", "time": "at"},
     )
-    (best,) = search(design, path).recommended
+    (best,) = search(design, path).recommendation
     assert is_get is best.simulation.reads[0].is_get
     assert is_get is (["id"] == list(best.design.key.fields))
     assert is_get or options.get("unique", False) is best.design.fields["id"].declaration.unique
@@ -359,7 +359,7 @@ def test_a_search_without_reads_or_sample_has_an_answer() -> None:
     )
     advice = search(design)
     check_picks(advice)
-    (first,) = advice.recommended
+    (first,) = advice.recommendation
     assert "poor" == advice.declared.verdict.grade
     assert "poor" != first.verdict.grade
 
@@ -374,11 +374,11 @@ def test_the_size_of_a_table_refuses_no_key(orders: Path) -> None:
     design = Design("orders", "[at][user][number]", **large)
     without_sample = search(design)
     assert "poor" == without_sample.declared.verdict.grade
-    (first, *_) = without_sample.recommended
+    (first, *_) = without_sample.recommendation
     assert "fair" == first.verdict.grade
     assert "RK802" in {one.name for one in first.verdict.assessments}
     advice = search(design, orders)
-    (first, *_) = advice.recommended
+    (first, *_) = advice.recommendation
     assert first.verdict.decisive.rank < advice.declared.verdict.decisive.rank
     keys = [one.key for one in advice.refused]
     keys += [format_key(pick.judged.design.key.terms) for pick in advice.picks]
@@ -408,7 +408,7 @@ def test_a_slice_of_time_is_turned_for_reads_of_the_latest() -> None:
         reads=[{"name": "latest", "where": "device = ?", "order": "ts desc", "limit": 60,
                 "rate": "100/s"}],
     )  # fmt: skip
-    (first, *_) = search(design).recommended
+    (first, *_) = search(design).recommendation
     assert "[desc(time_slice(ts, 1h))]" in first.design.declaration.key
 
 

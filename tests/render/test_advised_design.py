@@ -52,7 +52,9 @@ def format_proposal(declared: Design, folder: Path = Path(), **changed: Any) -> 
         simulation=SimpleNamespace(source=SimpleNamespace(name="")),
     )
     declared_design = SimpleNamespace(design=declared)
-    advice: Any = SimpleNamespace(recommended=(judged,), declared=declared_design, is_complete=True)
+    advice: Any = SimpleNamespace(
+        recommendation=(judged,), declared=declared_design, is_complete=True
+    )
     return format_advised_design(advice, judged, folder / "better.toml"), proposed
 
 

@@ -87,7 +87,7 @@ class Advice:
     is_complete: bool = True
 
     @property
-    def recommended(self) -> tuple[JudgedDesign, ...]:
+    def recommendation(self) -> tuple[JudgedDesign, ...]:
         """Return what to use: several tables, or a more balanced design; empty if neither."""
         balanced = tuple(one.judged for one in self.picks if "balanced" in one.strengths)
         return self.tables or balanced

@@ -43,7 +43,7 @@ class KeyRemedy:
 
     def __init__(self, advice: Advice) -> None:
         self._declared_design = advice.declared
-        self._tables = advice.recommended
+        self._tables = advice.recommendation
         self._proposals = tuple(map(self._build_proposal, self._tables))
 
     def complete_design(self, judged: JudgedDesign) -> None:

@@ -167,12 +167,14 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
     if needs := _format_resources(declared.resources):
         yield from wrap_text(f"  {needs}", width, 4)
     yield ""
-    if advice.tables or not advice.recommended:
+    if advice.tables or not advice.recommendation:
         yield from format_recommendation(advice, width)
-    if advice.picks and (advice.tables or not advice.recommended):
+    if advice.picks and (advice.tables or not advice.recommendation):
         yield ""
     if advice.picks:
-        single = "better keys:" if advice.recommended else "better in one measure, worse in others:"
+        single = (
+            "better keys:" if advice.recommendation else "better in one measure, worse in others:"
+        )
         yield "with one table:" if advice.tables else single
         for number, pick in enumerate(advice.picks, 1):
             yield from _format_pick(number, pick, declared, width)
@@ -196,8 +198,8 @@ def format_recommendation(advice: Advice, width: int) -> Iterator[str]:
     """
     if advice.tables:
         yield from _format_tables(advice, width)
-    elif advice.recommended:
-        yield from _format_key(advice.recommended[0], advice.declared, width)
+    elif advice.recommendation:
+        yield from _format_key(advice.recommendation[0], advice.declared, width)
     elif advice.is_complete:
         yield "no better key was found"
     else:

@@ -130,7 +130,7 @@ def draft_design(
         )
         # Regions split at keys of a first sample would be divided by the times that it is from.
         advice = search_on_source(judged.design, source, seed, progress, can_split_by_sample=False)
-        found = (*advice.recommended, *(pick.judged for pick in advice.picks))
+        found = (*advice.recommendation, *(pick.judged for pick in advice.picks))
         if not found or advice.tables:
             break
         better = JudgedDesign(found[0].design, schema.recording, seed=seed, progress=progress)

@@ -77,7 +77,7 @@ def command(
             Design.read(design), sample, format_options=format_options, seed=seed, progress=report
         )
     _print_advice(advice, output)
-    if write_path is not None and advice.recommended:
+    if write_path is not None and advice.recommendation:
         _write_designs(advice, write_path, force=force)
     elif write_path is not None:
         found = "nothing better was found" if advice.is_complete else "the search was interrupted"
@@ -103,7 +103,7 @@ def _list_files(advice: Advice, path: str) -> list[tuple[Path, JudgedDesign]]:
     """Return the files of the recommended design: one, or one for each of its tables."""
     from pathlib import Path
 
-    first, *others = advice.recommended
+    first, *others = advice.recommendation
     file = Path(path)
     further = (file.with_name(f"{file.stem}_{number}{file.suffix}") for number in count(2))
     return [(file, first), *zip(further, others, strict=False)]
