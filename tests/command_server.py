@@ -2,8 +2,8 @@
 
 Most of the time of a short command is the import of its modules. `find_command` gives a program
 that is used like the installed `rowkey`: each call is a process of its own, with the arguments,
-folder, environment and standard streams of its caller. Tests of the start of a process, of signals
-to it and of its limits start Python themselves.
+folder, environment and standard streams of its caller, and is killed with it. Tests of the start
+of a process, of signals to it and of its limits start Python themselves.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from tempfile import mkdtemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 CLIENT = """\
 #!{python} -IS
@@ -114,21 +118,24 @@ def serve(address: str) -> None:
             ready = {key.fileobj for key, _ in selector.select()}
             if woken in ready:
                 os.read(woken, 1_000)
-                _send_exit_codes(running)
+            _end_calls(running, ready, selector)
             if listener in ready:
                 caller, _ = listener.accept()
-                if not (child := os.fork()):
-                    break
+                request, streams = _receive_request(caller)
+                child = os.fork()
                 running[child] = caller
+                if not child:
+                    break
+                selector.register(caller, selectors.EVENT_READ)
+                _close(streams)
             elif sys.stdin in ready:
                 return
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for other in running.values():
-            other.close()
-    os.close(woken)
-    os.close(wakes)
-    _take_place(caller)
+        for one in running.values():
+            one.close()
+    _close((woken, wakes))
+    _take_place(request, streams)
     try:
         exec(os.environ.pop(CODE, MAIN), {"__name__": "__main__"})
     except SystemExit as left:
@@ -137,12 +144,21 @@ def serve(address: str) -> None:
         raise
 
 
-def _send_exit_codes(running: dict[int, socket.socket]) -> None:
-    """Send the caller of each process that ended its exit code, or its signal as a negative one."""
-    for child in list(running):
+def _end_calls(
+    running: dict[int, socket.socket], ready: set[Any], selector: selectors.BaseSelector
+) -> None:
+    """Send the caller of each process that ended its exit code, or its signal as a negative one.
+
+    A process whose caller was killed is killed.
+    """
+    for child, caller in list(running.items()):
+        if caller in ready:  # a caller sends nothing after its request
+            os.kill(child, signal.SIGKILL)
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            with running.pop(child) as caller:
+            del running[child]
+            selector.unregister(caller)
+            with caller, suppress(BrokenPipeError):
                 code = os.waitstatus_to_exitcode(status)
                 caller.sendall(code.to_bytes(4, "big", signed=True))
 
@@ -160,14 +176,24 @@ def _exit_quickly(code: int) -> None:
     os._exit(code)
 
 
-def _take_place(caller: socket.socket) -> None:
+def _receive_request(caller: socket.socket) -> tuple[bytes, list[int]]:
+    """Return the request of a caller, and its standard streams."""
+    head, streams, _, _ = socket.recv_fds(caller, 4, 3)
+    size = int.from_bytes(head, "big")
+    request = b""
+    while len(request) < size:
+        request += caller.recv(size - len(request))
+    return request, streams
+
+
+def _close(files: Iterable[int]) -> None:
+    """Close the files of some numbers."""
+    for file in files:
+        os.close(file)
+
+
+def _take_place(request: bytes, streams: list[int]) -> None:
     """Give this process the streams, arguments, folder and environment of a caller."""
-    with caller:
-        head, streams, _, _ = socket.recv_fds(caller, 4, 3)
-        size = int.from_bytes(head, "big")
-        request = b""
-        while len(request) < size:
-            request += caller.recv(size - len(request))
     sys.argv, folder, environment, numbers = ast.literal_eval(request.decode())
     for number, stream in zip(numbers, streams, strict=True):
         os.dup2(stream, number)
@@ -213,8 +239,8 @@ def _prepare_modules() -> None:
 def _judge_small_design() -> None:
     """Check and replay a small design, in no thread and without a change of this process."""
     from rowkey import Design, simulate
-    from rowkey.cli.pandas_guard import skip_pandas
     from rowkey.lint import check_design
+    from rowkey.pandas_guard import skip_pandas
 
     with skip_pandas():
         design = Design.loads(DESIGN)

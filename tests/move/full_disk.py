@@ -18,9 +18,9 @@ import rowkey
 from move.foreign_cells import read_foreign, write_foreign
 from reliability.shim import Shim
 from rowkey.cells import Cell
-from rowkey.cli.pandas_guard import skip_pandas
 from rowkey.errors import RowkeyError
 from rowkey.move import Move, RowCopier
+from rowkey.pandas_guard import skip_pandas
 
 FULL_AT = (1, 8, 20, 30)
 """Writes to the disk, counted from the begin of the move, from which on it is full."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -19,6 +21,12 @@ def add(report: ProgressWriter, one: int, other: int) -> dict[str, Any]:
     report("adding", 1, 2)
     sys.stdout.write("not a report\n")
     return {"sum": one + other}
+
+
+def import_pandas(report: ProgressWriter) -> dict[str, Any]:
+    """Return whether pandas is imported where an array is made, at which pyarrow would do so."""
+    report("making", 0, 1)
+    return {"length": len(pa.array([1])), "has_pandas": "pandas" in sys.modules}
 
 
 def refuse(report: ProgressWriter) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from portal.load_columns import START_MS, build_interval
 from portal.portals import LOGS, open_client
 from reliability.shim import Shim
-from rowkey.cli.pandas_guard import skip_pandas
+from rowkey.pandas_guard import skip_pandas
 from rowkey.portal import PortalSettings, build_app, create_login_link, job_results, sample_uploads
 from rowkey.portal.design_drafts import DraftRequest
 from rowkey.portal.job_process import ProgressWriter, run_call

@@ -62,6 +62,12 @@ def test_a_job_writes_its_document(tmp_path: Path, make_queue: Callable[..., Job
     assert [job.result_file] == list(tmp_path.iterdir())
 
 
+def test_a_job_imports_no_pandas(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
+    """A job starts without pandas, which takes longer to import than many jobs to run."""
+    job = run(make_queue(), build_job(tmp_path, "a", "import_pandas"))
+    assert {"length": 1, "has_pandas": False} == json.loads(job.result_file.read_text("utf-8"))
+
+
 def test_an_error_is_told(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
     """An error of the package is a refusal with its text; any other is a defect without one."""
     queue = make_queue()

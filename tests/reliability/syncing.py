@@ -16,7 +16,7 @@ import rowkey
 from reliability.scenarios.embedded_table import DESIGN, make_row
 from reliability.shim import Shim
 from rowkey.catalog import open_catalog
-from rowkey.cli.pandas_guard import skip_pandas
+from rowkey.pandas_guard import skip_pandas
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:

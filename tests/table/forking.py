@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 import rowkey
-from rowkey.cli.pandas_guard import skip_pandas
 from rowkey.errors import Closed, InvalidArgument
+from rowkey.pandas_guard import skip_pandas
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rowkey
-from rowkey.cli.pandas_guard import skip_pandas
+from rowkey.pandas_guard import skip_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

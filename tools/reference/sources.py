@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,12 +43,15 @@ def build_sources_page() -> str:
 def iter_sources() -> Iterator[tuple[str, str, str]]:
     """Yield path, name and text of every source, in the order of paths and lines."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        short, code = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
-        if "Source:" not in code:
-            continue
-        for name, text in _iter_strings(ast.parse(code), ""):
+        for name, text in _read_strings(path):
             for match in _SOURCE.finditer(text):
-                yield short, name, " ".join(match[1].split())
+                yield path.relative_to(PACKAGE).as_posix(), name, " ".join(match[1].split())
+
+
+@cache
+def _read_strings(path: Path) -> list[tuple[str, str]]:
+    """Return the docstrings of a file, and the strings under its constants, with their names."""
+    return list(_iter_strings(ast.parse(path.read_text(encoding="utf-8")), ""))
 
 
 def _iter_strings(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
@@ -79,6 +83,6 @@ def _find_target(statement: ast.stmt | None) -> str:
 def iter_documented_constants(package: str) -> Iterator[tuple[str, str]]:
     """Yield the documented constants of a package with the first paragraph of their docs."""
     for path in sorted((PACKAGE / package).rglob("*.py")):
-        for name, text in _iter_strings(ast.parse(path.read_text(encoding="utf-8")), ""):
+        for name, text in _read_strings(path):
             if "." not in name and name != "the module":
                 yield name, " ".join(text.split("\n\n")[0].split())

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rowkey.cli.grouped_command import COMMAND_GROUPS, GroupedCommand
-from rowkey.cli.pandas_guard import skip_pandas
 from rowkey.cli.streams import wrap_standard_streams
+from rowkey.pandas_guard import skip_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rowkey.durable_files import replace_file
 from rowkey.errors import RowkeyError
+from rowkey.pandas_guard import skip_pandas
 from rowkey.portal.jobs import JobState
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def main() -> None:
     call = json.loads(sys.stdin.buffer.readline())
     limit_resources(call["memory_bytes"], call["time_s"])
     Thread(target=exit_with_portal, daemon=True).start()
-    run_call(call, ProgressWriter(reports))
+    with skip_pandas():
+        run_call(call, ProgressWriter(reports))
     reports.flush()
     os._exit(0)  # the thread above still reads
 

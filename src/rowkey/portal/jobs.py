@@ -25,6 +25,9 @@ MAX_RUNNING, MAX_WAITING = 2, 8
 """Jobs that run at once, and that wait for one of these to end."""
 MAX_REMEMBERED = 200
 """Jobs that have ended and are remembered; their results are files, which stay."""
+# With -P, no module of the current folder replaces one of Python.
+JOB_COMMAND = (sys.executable, "-P", "-m", "rowkey.portal.job_process")
+"""What starts the process of a job."""
 JOB_ID_BYTES = 16
 """Random bytes of a job's id: nobody meets one by chance."""
 
@@ -258,10 +261,8 @@ def _start_process(temporary_folder: Path) -> subprocess.Popen[bytes]:
         temporary_folder: where it puts temporary files; it is created.
     """
     temporary_folder.mkdir(exist_ok=True)
-    # With -P, no module of the current folder replaces one of Python.
-    command = [sys.executable, "-P", "-m", "rowkey.portal.job_process"]
     return subprocess.Popen(  # noqa: S603 - this interpreter, with fixed arguments
-        command,
+        JOB_COMMAND,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(temporary_folder)},

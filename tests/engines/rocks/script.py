@@ -14,10 +14,10 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from rowkey.cells import LATEST, Cell, CellType, Family, RowCells
-from rowkey.cli.pandas_guard import skip_pandas
 from rowkey.engines import CellSelection, ScanRange, TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.errors import Unavailable
+from rowkey.pandas_guard import skip_pandas
 
 if TYPE_CHECKING:
     from rowkey.engines import Store

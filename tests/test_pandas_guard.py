@@ -14,7 +14,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from rowkey import plugins
-from rowkey.cli.pandas_guard import skip_pandas
+from rowkey.pandas_guard import skip_pandas
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,7 @@
-"""The import of pandas by pyarrow, which no command needs.
+"""The import of pandas by pyarrow, which neither commands nor jobs of the portal need.
 
 Where pandas is installed, pyarrow imports it at the first value or array that it converts: a third
-of a second of each command that reads a sample or a table. pyarrow has no option against it, but
+of a second of each process that reads a sample or a table. pyarrow has no option against it, but
 goes on without pandas where the import fails.
 """
 
@@ -26,7 +26,7 @@ class PandasGuard:
         from rowkey.plugins import has_external_plugins
 
         if not has_external_plugins():
-            problem = "commands of rowkey start faster without pandas"
+            problem = "rowkey starts faster without pandas"
             raise ModuleNotFoundError(problem, name=fullname)
 
 
