@@ -30,11 +30,14 @@ from rowkey.simulate import run  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGES = sorted((ROOT / "docs" / "cases").glob("*.md"))
 MEASURED = ROOT / "benchmarks" / "cases.json"
 TABLES = {"book": "key of the guide", "pick": "pick", "pick_2": "pick, second table"}
 """What the design of a file is."""
 OPENING = "<!-- Written by `make proof` from benchmarks/cases.json. Do not edit. -->\n"
+PAGES = sorted(
+    page for page in (ROOT / "docs" / "cases").glob("*.md") if OPENING in page.read_text("utf-8")
+)
+"""The pages with figures of a cluster."""
 CLOSING = "<!-- end -->\n"
 HEAD = """
 On HBase {hbase}, with {servers} region servers on one machine, in {phases} phases. *Differ* is the

@@ -15,13 +15,11 @@ import pytest
 from hypothesis import assume, example, given
 
 from example_counts import IS_LONG, divide_examples
-from rowkey.advise import Draft, draft_design
+from rowkey.advise import Draft, JudgedDesign, draft_design
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign, SampleError
-from rowkey.lint import check_design
 from rowkey.simulate import run
 from rowkey.workload import open_sample
-from samples import summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,9 +106,7 @@ def uncomment_reads(text: str) -> str:
 
 def list_warnings(draft: Draft, path: Path) -> list[str]:
     """Return the warnings that `check --sample` prints for a draft."""
-    design = Design.loads(draft.text)
-    seen = summarize_sample(design, path, design.sample_format)
-    return [str(one) for one in check_design(design, seen).filter_by_severity("warning")]
+    return [str(one) for one in JudgedDesign(Design.loads(draft.text), path).warnings]
 
 
 def check_draft(draft: Draft, path: Path) -> None:

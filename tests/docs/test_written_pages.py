@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from tools.cases import PAGES
 
 from docs.blocks import EXAMPLE_URL, ROOT, matches, parse_blocks, rewrite_page, run_page
 
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
 
 WRITTEN_PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/guides/*.md")]
+    for path in {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")}.difference(
+        PAGES, (ROOT / "docs" / "reference").iterdir()
+    )
 )
-CASES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/cases/*.md"))
+CASES = sorted(path.relative_to(ROOT).as_posix() for path in PAGES)
 """Pages whose examples `test_cases.py` runs."""
 ALL = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/reference/*.md"))
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")

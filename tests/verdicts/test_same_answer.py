@@ -6,13 +6,16 @@ import json
 import random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 from cli.command import run
 from rowkey.advise import JudgedDesign
 from rowkey.design import Design
+from rowkey.lint import RULES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 DESIGN = """\
@@ -136,3 +139,52 @@ def test_a_file_in_another_order_says_nothing_of_a_front(tmp_path: Path) -> None
     codes = {one.code for one in judged.warnings}
     assert not codes & {"RK101", "RK706"}
     assert "moving_front" not in {one.code for one in judged.simulation.causes}
+
+
+ARRIVALS: dict[str, Callable[[int, random.Random], str]] = {
+    "one set after the other": lambda n, _: f"set{7 * (n // 600) % 11:02}",
+    "all sets at once": lambda n, _: f"set{n % 11:02}",
+    "half of one set": lambda n, chance: "set05" if chance.random() < 0.5 else f"set{n % 997:03}",
+    "many sets": lambda n, _: f"set{n * 7_919 % 997:03}",
+}
+"""How the events of data sets arrive."""
+KEYS = {
+    "[set][item]": "sample",
+    "[bucket(set, 8)][set][item]": "per_bucket",
+    "[bucket(set, item, 8)][set][item]": "per_bucket",
+    "[bucket(set, item, 2)][set][item]": "per_bucket",
+    "[item][set]": "uniform",
+}
+"""Keys, and how their tables are split."""
+
+
+@pytest.mark.parametrize("rate", [None, 2, 4_000])
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("arrival", ARRIVALS)
+def test_check_warns_where_a_replay_shows_harm(arrival: str, key: str, rate: int | None) -> None:
+    """The rules warn of uneven writes if, and only if, the replay grades them less than good."""
+    chance = random.Random(3)
+    rows = pa.table(
+        {
+            "set": [ARRIVALS[arrival](n, chance) for n in range(6_000)],
+            "item": pa.array([n * 2_654_435_761 % 2**32 for n in range(6_000)], pa.uint32()),
+            "at": [1_700_000_000 + n // 4 for n in range(6_000)],
+        }
+    )
+    splits: Any = KEYS[key]
+    judged = JudgedDesign(
+        Design(
+            "lookups",
+            key,
+            fields={"set": {"type": "text", "max_bytes": 6}, "item": "u32", "at": "timestamp_s"},
+            splits={"algorithm": splits, "regions": 8} if splits != "per_bucket" else splits,
+            cluster={"servers": 4},
+            families={"d": {"ttl": "30d"}},
+            writes={"time": "at"} | ({"rate": f"{rate}/s"} if rate else {}),
+        ),
+        rows,
+    )
+    measured = {rule.code for rule in RULES.values() if rule.measured_by == "writes"}
+    is_warned = any(one.code in measured for one in judged.warnings)
+    is_uneven = judged.simulation.verdict.level != "even"
+    assert is_warned == (is_uneven and judged.verdict.find_grade("writes") != "good")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.design import choose_example_values, derive_properties
 from rowkey.errors import InvalidDesign, RowError, SampleError
 from rowkey.explanations import explain_chosen_read, explain_read
-from rowkey.lint import check_design
+from rowkey.lint import MeasuredWrites, check_design
 from rowkey.plan import bind_read
 
 if TYPE_CHECKING:
@@ -142,12 +142,32 @@ class JudgedDesign:
     @cached_property
     def lint_result(self) -> LintResult:
         """Return the findings of the lint rules."""
-        result = check_design(self.design, self.sample, select=self.select, ignore=self.ignore)
+        result = check_design(
+            self.design,
+            self.sample,
+            measured_writes=self.measured_writes,
+            select=self.select,
+            ignore=self.ignore,
+        )
         if not self._names_keys:
             return result
         from rowkey.advise.key_remedy import complete_findings
 
         return complete_findings(result, lambda: self.key_remedy)
+
+    @property
+    def measured_writes(self) -> MeasuredWrites | None:
+        """Return what a replay of the sample shows of the writes; None for too few events."""
+        if self.sample is None:
+            return None
+        from rowkey.advise.verdict import assess_writes
+
+        simulation = self.simulation
+        if simulation.is_thin:
+            return None
+        is_good = assess_writes(simulation).grade == "good"
+        is_even = is_good or simulation.verdict.level == "even"
+        return MeasuredWrites(is_good, () if is_even else tuple(simulation.causes))
 
     @property
     def warnings(self) -> tuple[Finding, ...]:

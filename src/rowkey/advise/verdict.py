@@ -121,7 +121,7 @@ def judge_design(simulation: Simulation, findings: Sequence[Finding]) -> DesignV
         simulation: a replay of its events.
         findings: what the lint rules found in it.
     """
-    writes, reads = _assess_writes(simulation), list(_assess_reads(simulation, findings))
+    writes, reads = assess_writes(simulation), list(_assess_reads(simulation, findings))
     load = _assess_load(simulation, writes, reads)
     assessments = [writes, *reads, *load, *_assess_findings(findings)]
     # The sort is stable: of equal grades the writes come first, then the reads in their order.
@@ -134,7 +134,7 @@ def get_capacity(design: Design) -> tuple[float, bool]:
     return (DEFAULT_CAPACITY_PER_S, False) if declared is None else (declared, True)
 
 
-def _assess_writes(simulation: Simulation) -> Assessment:
+def assess_writes(simulation: Simulation) -> Assessment:
     """Return the grade of the writes from their skew and the load of the busiest server."""
     design, verdict = simulation.design, simulation.verdict
     servers, rate = design.cluster.servers, design.writes.peak_rate

@@ -6,12 +6,17 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.lint.allowances import Allowance
-    from rowkey.lint.checker import AllowedFinding, LintResult, check_design, select_rules
+    from rowkey.lint.checker import (
+        AllowedFinding,
+        LintResult,
+        check_design,
+        select_rules,
+    )
     from rowkey.lint.contract import Rule, RuleDoc, format_rule_name
     from rowkey.lint.finding import SEVERITIES, Finding, Severity
     from rowkey.lint.fixes import FixedDesign, apply_fixes, fix_families
     from rowkey.lint.rules import RULES as RULES
-    from rowkey.lint.subject import LintSubject, PlannedRead
+    from rowkey.lint.subject import LintSubject, MeasuredWrites, PlannedRead
     from rowkey.lint.toml_edit import edit_toml
 else:
     __getattr__ = build_lazy_getattr(
@@ -24,7 +29,7 @@ else:
             "toml_edit": "edit_toml",
             "rules": "RULES",
             "checker": "AllowedFinding LintResult check_design select_rules",
-            "subject": "PlannedRead LintSubject",
+            "subject": "MeasuredWrites PlannedRead LintSubject",
         },
     )
 
@@ -37,6 +42,7 @@ __all__ = [
     "FixedDesign",
     "LintResult",
     "LintSubject",
+    "MeasuredWrites",
     "PlannedRead",
     "Rule",
     "RuleDoc",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from sys import maxsize
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rowkey.hotspots import CauseFinding
     from rowkey.lint.contract import Rule
     from rowkey.lint.finding import Finding, Severity
+    from rowkey.lint.subject import MeasuredWrites
     from rowkey.schema import FieldFacts
     from rowkey.workload import SampleSummary
 
@@ -77,6 +79,7 @@ def check_design(
     sample: SampleSummary | None = None,
     *,
     facts: Mapping[str, FieldFacts] | None = None,
+    measured_writes: MeasuredWrites | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> LintResult:
@@ -87,6 +90,8 @@ def check_design(
         sample: the summary of a sample, as `JudgedDesign.sample`; if None, only the declaration is
             judged.
         facts: further facts of fields, by name.
+        measured_writes: what a replay of the sample shows; None without a replay. What rules
+            predict of the writes, and it does not show, is then a remark.
         select: names, codes or beginnings of codes of the rules to run; all rules if empty.
         ignore: the same for the rules to leave out.
 
@@ -96,7 +101,7 @@ def check_design(
     Cost: a few milliseconds; tens of them with hundreds of regions, reads or fields.
     """
     rules = select_rules(select, ignore)
-    subject = LintSubject(design, sample, facts or {})
+    subject = LintSubject(design, sample, facts or {}, measured_writes)
     # Comments that allow findings are checked against those of all rules.
     needs_all = bool(subject.allowances) and any(rule.runs_last for rule in rules)
     findings, allowed = _run_rules(subject, RULES.values() if needs_all else rules)
@@ -120,29 +125,68 @@ def _run_rules(
     """Run rules on a design and return their findings and the allowed findings."""
     findings: list[Finding] = []
     allowed: list[AllowedFinding] = []
-    for rule in sorted(rules, key=lambda kind: (kind.runs_last, kind.code)):
-        unlisted_count = 0
-        limit = len(findings) + MAX_FINDINGS_PER_RULE
-        if rule.looks_at_sample and subject.sample is None:
+    counts: Counter[type[Rule]] = Counter()
+    for rule, raw_finding in _collect_findings(subject, rules):
+        line = raw_finding.line or subject.find_line(raw_finding.path)
+        finding = replace(raw_finding, line=line)
+        if matches := [] if rule.runs_last else list(subject.find_allowances(finding)):
+            allowed.append(AllowedFinding(finding, matches[0].reason, matches[0].line))
+            continue
+        counts[rule] += 1
+        if counts[rule] <= MAX_FINDINGS_PER_RULE:
+            findings.append(finding)
+    findings += [
+        _build_overflow_finding(rule, count - MAX_FINDINGS_PER_RULE)
+        for rule, count in counts.items()
+        if count > MAX_FINDINGS_PER_RULE
+    ]
+    return findings, allowed
+
+
+def _collect_findings(
+    subject: LintSubject, rules: Iterable[type[Rule]]
+) -> Iterator[tuple[type[Rule], Finding]]:
+    """Yield each finding with its rule, in the order in which rules run."""
+    ordered = sorted(rules, key=lambda kind: kind.code)
+    warned = False
+    for rule in ordered:
+        if rule.runs_last:
+            continue
+        if (rule.looks_at_sample or rule.cause) and subject.sample is None:
             for allowance in subject.allowances:
                 allowance.match_rule(format_rule_name(rule.name), rule.code)
-        is_harmless = rule.measured_by == "writes" and (
-            subject.can_write_to_one_server or subject.is_even_with_cause(rule.cause)
-        )
-        for raw_finding in rule().collect_findings(subject):
-            line = raw_finding.line or subject.find_line(raw_finding.path)
-            finding = replace(raw_finding, line=line)
-            if is_harmless:
-                finding = replace(finding, severity="info")
-            if matches := [] if rule.runs_last else list(subject.find_allowances(finding)):
-                allowed.append(AllowedFinding(finding, matches[0].reason, matches[0].line))
-            elif len(findings) < limit:
-                findings.append(finding)
-            else:
-                unlisted_count += 1
-        if unlisted_count:
-            findings.append(_build_overflow_finding(rule, unlisted_count))
-    return findings, allowed
+        is_harmless = rule.measured_by == "writes" and subject.is_harmless(rule.cause)
+        for finding in rule().collect_findings(subject):
+            warned |= rule.measured_by == "writes" and not is_harmless and finding.rank > 0
+            yield rule, replace(finding, severity="info") if is_harmless else finding
+    if not warned:
+        yield from _report_measured_cause(subject, ordered)
+    for rule in ordered:
+        if rule.runs_last:
+            for finding in rule().collect_findings(subject):
+                yield rule, finding
+
+
+def _report_measured_cause(
+    subject: LintSubject, rules: Iterable[type[Rule]]
+) -> Iterator[tuple[type[Rule], Finding]]:
+    """Yield the largest cause that a replay shows, of which no rule has warned, as a warning."""
+    if subject.measured_writes is None:
+        return
+    rules_by_cause = {rule.cause: rule for rule in rules if rule.cause}
+    for cause in subject.measured_writes.causes:
+        rule = rules_by_cause.get(cause.code)
+        if rule is not None:
+            finding = rule().build_finding(
+                "key",
+                cause.message,
+                cause.remedy,
+                value=str(subject.key),
+                severity="warning",
+                needs_key=cause.needs_key,
+            )
+            yield rule, replace(finding, evidence=cause.evidence)
+            return
 
 
 def _build_overflow_finding(rule: type[Rule], count: int) -> Finding:

@@ -68,6 +68,19 @@ class PlannedRead:
     plan: Plan | None
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredWrites:
+    """What a replay of the sample shows of the writes.
+
+    Args:
+        is_good: whether they are even, or known to be so few that one server bears them.
+        causes: why one server takes more than others, the largest first.
+    """
+
+    is_good: bool
+    causes: tuple[CauseFinding, ...]
+
+
 @dataclass(frozen=True)
 class LintSubject:
     """A design to be checked, with facts derived from it on first use.
@@ -76,11 +89,13 @@ class LintSubject:
         design: the design.
         sample: the summary of a sample; None without one.
         extra_facts: further facts of fields, by name.
+        measured_writes: what a replay of the sample shows; None without one.
     """
 
     design: Design
     sample: SampleSummary | None = None
     extra_facts: Mapping[str, FieldFacts] = field(default_factory=dict)
+    measured_writes: MeasuredWrites | None = None
 
     @property
     def key(self) -> Key:
@@ -215,10 +230,26 @@ class LintSubject:
         operations = rate * count_write_operations(self.event_bytes)
         return operations <= HARMLESS_UTILIZATION * (capacity or DEFAULT_CAPACITY_PER_S)
 
-    def is_even_with_cause(self, code: str) -> bool:
-        """Return whether a cause is predicted that leaves the servers as even as a verdict asks."""
+    def is_harmless(self, code: str) -> bool:
+        """Return whether what a rule predicts of the writes only deserves a remark.
+
+        A replay decides where there is one.
+
+        Args:
+            code: the cause that the rule predicts; empty for none.
+        """
+        if self.can_write_to_one_server:
+            return True
+        measured = self.measured_writes
+        if measured is not None:
+            return measured.is_good or (code != "" and not self.has_measured(code))
         cause = self.causes.get(code)
         return cause is not None and cause.explained_skew < WARM_RATIO
+
+    def has_measured(self, code: str) -> bool:
+        """Return whether a replay shows that a cause makes the writes uneven."""
+        measured = self.measured_writes
+        return measured is not None and any(cause.code == code for cause in measured.causes)
 
     @property
     def server_events_per_s(self) -> float:

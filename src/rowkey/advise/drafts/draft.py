@@ -220,7 +220,7 @@ def _build_draft(
         text,
         design,
         simulated,
-        check_design(design, judged.sample),
+        check_design(design, judged.sample, measured_writes=judged.measured_writes),
         rejected_keys,
         is_thin,
         unread,

@@ -65,13 +65,14 @@ line = { type = "text", max_bytes = 500 }
         if "moving_front" in subject.causes:
             return
         writes = subject.demand.writes or 0
+        hurts = writes >= self.BUSY_BYTES_PER_S or subject.has_measured("integer_imbalance")
         listed = subject.bucket_count is not None
         yield self.build_finding(
             "splits" if subject.is_declared("splits") else "key",
             f"the table starts with one region, so one of {pluralize(servers, 'server')} takes "
             "all load until this region splits",
             'Write splits = "per_bucket".' if listed else self._format_quantile_remedy(subject),
-            severity="warning" if writes >= self.BUSY_BYTES_PER_S else "info",
+            severity="warning" if hurts else "info",
             value=subject.declared_tree.get("splits"),
             writes=writes or None,
         )
