@@ -103,7 +103,7 @@ def test_a_finding_is_allowed_where_it_stands(comment: str, *, above: bool) -> N
 
 def test_a_comment_elsewhere_allows_nothing() -> None:
     """A comment on another line is reported as unused, and the finding stays."""
-    text = BAD.replace('table = "logs"', 'table = "logs"  # rowkey: allow monotone-lead - so')
+    text = BAD.replace('table = "logs"', 'table = "logs"  # rowkey: allow ambiguous-key - so')
     assert ["RK002", "RK101", "RK109"] == list_codes(text)
 
 
@@ -128,7 +128,7 @@ def test_rules_that_are_not_asked_make_no_allowance_idle() -> None:
 
 def test_what_judges_allowances_cannot_be_allowed() -> None:
     """Findings about allowing comments cannot be allowed by comments."""
-    text = BAD.replace('"logs"', '"logs" # rowkey: allow idle-allowance, monotone-lead - so')
+    text = BAD.replace('"logs"', '"logs" # rowkey: allow idle-allowance, ambiguous-key - so')
     assert ["RK002", "RK002"] == [one for one in list_codes(text) if one == "RK002"]
 
 

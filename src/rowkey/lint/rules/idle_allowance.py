@@ -34,7 +34,7 @@ class IdleAllowance(Rule):
     runs_last = True
     bad_design = """\
 table  = "audit"
-# rowkey: allow monotone-lead - it was time first once
+# rowkey: allow colliding-keys - it had only a second once
 key    = "[bucket(id, 16)][id][ts]"
 splits = "per_bucket"
 

@@ -128,6 +128,7 @@ rate = "5000/s"
             )
             remedy = ANOTHER_KEY
         elif "missed_splits" in subject.causes:
+            where = f"more than {each / self.GIB:,.1f} GiB in each region that gets rows"
             remedy = (
                 "Change the splits first, as RK201 says; how many regions they then need is told "
                 "once they fit the keys."
