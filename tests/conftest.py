@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 # forbids it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-pytest_plugins = ["oracles.plugin", "cluster.plugin", "catalog.plugin", "chromium.plugin"]
+pytest_plugins = [
+    "oracles.plugin",
+    "cluster.plugin",
+    "catalog.plugin",
+    "chromium.plugin",
+    "searches",
+]
 
 MAX_ID_LENGTH = 60
 EARLY_PLACES = (

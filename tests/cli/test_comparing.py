@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder", "search_once")
 @pytest.mark.parametrize("count", [2, 8])
 def test_the_table_fits_80_columns(count: int) -> None:
     """The table of two or eight designs fits 80 columns and has a figure for each."""

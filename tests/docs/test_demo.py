@@ -37,11 +37,12 @@ FLIGHTS, REQUESTS = (None, None) if IS_LONG else (1_500, 500)
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+def demo(search_once: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """Return the demonstration's output into a pipe and the folder that it fills.
 
     It gets the first rows of each recording, and whole recordings in `make test-long`.
     """
+    del search_once
     examples = tmp_path_factory.mktemp("examples")
     for path in EXAMPLES.glob("*/*.toml"):
         (examples / path.parent.name).mkdir(exist_ok=True)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("search_once")
+
 READ_OF_A_CLIENT = """
 [[reads]]
 name  = "of a client"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("search_once")
+
 DESIGN = """\
 table  = "orders"
 key    = "[bucket(user, 16)][user][desc(at)]"

@@ -1,14 +1,11 @@
-"""A search of the same design and events, with the same options, is done once for all commands."""
+"""A fixture by which the same search for a key is done once in the tests of a file."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
-
-from rowkey.advise import key_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,15 +15,17 @@ if TYPE_CHECKING:
     from rowkey.simulate import EventSource
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _search_once() -> Iterator[None]:
-    """Remember what each search of the key search gave; `make test-long` searches every time.
+@pytest.fixture(scope="module")
+def search_once() -> Iterator[None]:
+    """Remember what each search for a key gave; `make test-long` searches every time.
 
-    A command that asks for something else, such as fewer events, still searches for itself.
+    Searches by other events, of another design or with other options are made, as without this.
     """
     if os.environ.get("HYPOTHESIS_PROFILE") == "long":
         yield
         return
+    from rowkey.advise import key_search
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(key_search, "search_on_source", remember(key_search.search_on_source))
         yield
@@ -39,7 +38,8 @@ def remember(search: Callable[..., Advice]) -> Callable[..., Advice]:
     def search_once(
         design: Design, source: EventSource, seed: int, *more: Any, **options: Any
     ) -> Advice:
-        question = *identify_events(source), design.declaration.model_dump_json(), seed, *options
+        asked = design.declaration.model_dump_json(), seed, *sorted(options.items())
+        question = *identify_events(source), *asked
         if question not in answers:
             answers[question] = search(design, source, seed, *more, **options)
         return answers[question]
@@ -49,6 +49,8 @@ def remember(search: Callable[..., Advice]) -> Callable[..., Advice]:
 
 def identify_events(source: EventSource) -> tuple[object, ...]:
     """Return all that tells the events of a source from others."""
+    import pyarrow as pa
+
     events = pa.Table.from_batches([one.rows for one in source.stream()])
     described = source.origin, source.name, source.first_replayed, source.disorder
     return *described, source.has_all_fields, str(events.schema), str(events.to_pydict())
