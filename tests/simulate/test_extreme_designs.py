@@ -45,6 +45,7 @@ DESIGNS = {
         BRIEFLY,
     ),
     "servers": ("[bucket(host, 65536)][host][ts]", PER_BUCKET, BRIEFLY + "[cluster]\nservers=9999"),
+    "4,096 ranges": ("[salt(4096)][bucket(host, 4096)][ts]", PER_BUCKET, BRIEFLY + READS),
     "wide read": ("[salt(65536)][bucket(host, 65536)][ts]", PER_BUCKET, BRIEFLY + READS),
     "rate": ("[bucket(host, 16)][host][ts]", "", '[writes]\nrate = "1000000000/s"\n'),
     "fast": ("[bucket(host, 16)][host][ts]", "", '[writes]\nrate = "1000000/s"\n'),
@@ -52,11 +53,12 @@ DESIGNS = {
 """The key, the splits and other tables of each design."""
 VERDICTS = ("GOOD: ", "FAIR: ", "POOR: ")
 SHORT_RUNS = {
-    ("explain", "wide read"): ("65,536 ranges",),
+    ("explain", "4,096 ranges"): ("4,096 ranges",),
 }
 """The commands that `make test` runs, and what each of them prints; the rest of the largest designs
 resembles those of `test_sizes.py`."""
 DEEP_RUNS = {
+    ("explain", "wide read"): ("65,536 ranges",),
     ("simulate", "pairs"): VERDICTS,
     ("simulate", "rate"): ('at most 1,000,000,000. Shorten the workload to for = "1000ms"',),
     ("simulate", "buckets"): VERDICTS,
