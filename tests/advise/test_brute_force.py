@@ -5,23 +5,27 @@ from __future__ import annotations
 import os
 import random
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 from advise.test_key_search import check_picks
-from rowkey.advise import JudgedDesign, search
+from rowkey.advise import Advice, JudgedDesign, search
+from rowkey.advise.distinguishing_fields import DistinguishingFields
+from rowkey.advise.lower_bounds import compute_lower_bounds
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
 from rowkey.proposals import apply_proposal, list_candidates
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 EVENTS = 2_000
+ROUNDING = 1e-9
 TOLERANCE = 1.25
 """Ratio of two costs up to which a pick is as good: a step of the search is 1.2."""
 FIELDS: dict[str, Any] = {
@@ -92,19 +96,35 @@ def list_costs(judged: JudgedDesign) -> tuple[float, ...]:
     return judged.write_harm, judged.read_cost, judged.event_bytes
 
 
-def judge_all(design: Design, events: pa.Table) -> Iterator[JudgedDesign]:
-    """Yield every valid candidate with no worse verdict and no further warning."""
+@cache
+def advise_and_judge_all(seed: int) -> tuple[Advice, tuple[JudgedDesign, ...]]:
+    """Return the advice on a workload, and every valid candidate judged in full."""
+    design, events = make_workload(seed)
     declared = judge(design, events)
-    known = {one.code for one in declared.lint_result.filter_by_severity("warning")}
-    is_updated = declared.simulation.overwrite_count > 0.01 * EVENTS
-    added = () if is_updated else FIELDS
-    for candidate in list_candidates(design, declared.facts, has_sample=True, added_fields=added):
+    summary = declared.source.summary
+    assert summary is not None
+    is_updated = not design.has_event_rows and (summary.repeat_count or 0) > 0.01 * EVENTS
+    candidates = list_candidates(
+        design,
+        declared.facts,
+        has_sample=True,
+        added_fields=() if is_updated else FIELDS,
+        find_distinguishing=None if is_updated else DistinguishingFields(design, summary).find,
+    )
+    judged = []
+    for candidate in candidates:
         with suppress(InvalidDesign):
-            judged = judge(apply_proposal(design, candidate), events)
-            found = {one.code for one in judged.lint_result.filter_by_severity("warning")}
-            is_allowed = found <= known | {"RK802"}
-            if is_allowed and judged.verdict.rank <= declared.verdict.rank:
-                yield judged
+            judged.append(judge(apply_proposal(design, candidate), events))
+    return search(design, events), tuple(judged)
+
+
+def list_allowed(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> Iterator[JudgedDesign]:
+    """Yield the designs with no worse verdict than the declared one and no further warning."""
+    known = {one.code for one in declared.lint_result.filter_by_severity("warning")}
+    for one in judged:
+        found = {warning.code for warning in one.lint_result.filter_by_severity("warning")}
+        if found <= known | {"RK802"} and one.verdict.rank <= declared.verdict.rank:
+            yield one
 
 
 @pytest.mark.parametrize(
@@ -118,12 +138,11 @@ def judge_all(design: Design, events: pa.Table) -> Iterator[JudgedDesign]:
 )
 def test_no_candidate_is_better_than_all_picks(seed: int) -> None:
     """For every candidate a pick, or the declared design, is as good in verdict and every cost."""
-    design, events = make_workload(seed)
-    advice = search(design, events)
+    advice, judged = advise_and_judge_all(seed)
     answers = [advice.declared, *(pick.judged for pick in advice.picks)]
     lost = [
         (format_key(one.design.key.terms), one.verdict.grade, list_costs(one))
-        for one in judge_all(design, events)
+        for one in list_allowed(advice.declared, judged)
         if not any(
             answer.verdict.rank <= one.verdict.rank
             and all(
@@ -134,6 +153,49 @@ def test_no_candidate_is_better_than_all_picks(seed: int) -> None:
         )
     ]
     assert [] == lost
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_key_is_below_the_bounds(seed: int) -> None:
+    """Every candidate without a salt reaches each bound: servers, the busiest one, and reads."""
+    advice, judged = advise_and_judge_all(seed)
+    bounds = advice.bounds
+    keys = [one for one in judged if not one.design.key.is_salted]
+    assert keys
+    for one in keys:
+        servers = one.resources.servers.value
+        assert set(one.design.key.fields) <= set(bounds.fields)
+        assert bounds.skew <= one.simulation.verdict.skew + ROUNDING
+        assert servers is None or (bounds.servers or 0) <= servers
+        for read, cost in zip(bounds.reads, one.simulation.reads, strict=True):
+            assert read.ranges <= cost.fan_out[0]
+            assert read.rows <= cost.read_rows * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("shares", "least", "reason"),
+    [
+        ([1, 1, 1], 8 / 3, "3 different values of kind, for 8 servers"),
+        ([30, *[70 / 19] * 19], 8 * 0.3, "30.0% of the events have the same kind"),
+        ([1] * 12, 8 / 6, "cannot be divided evenly"),
+    ],
+)
+def test_a_bound_says_what_cannot_be_divided(
+    shares: list[float], least: float, reason: str
+) -> None:
+    """Few values, a heavy one, and more values than servers each leave a server too much."""
+    chance = random.Random(1)
+    counts = [round(12_000 * share / sum(shares)) for share in shares]
+    drawn = [f"k{kind}" for kind, count in enumerate(counts) for _ in range(count)]
+    chance.shuffle(drawn)
+    events = pa.table({"kind": drawn})
+    design = Design("t", "[kind]", fields={"kind": "text"}, writes={"rate": "9000/s"})
+    found = JudgedDesign(design, events).simulation
+    bounds = compute_lower_bounds(found, ["kind"])
+    assert pytest.approx(least, abs=0.01) == bounds.skew
+    assert reason in bounds.reason
+    assert bounds.skew <= found.verdict.skew + ROUNDING
+    assert 2 == bounds.servers
 
 
 @pytest.mark.parametrize("seed", range(100, 300) if IS_LONG else (101,))

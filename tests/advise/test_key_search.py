@@ -457,3 +457,43 @@ def test_harmless_unevenness_is_not_bought_with_ranges(tmp_path: Path, rate: str
     best = search(design, path).picks[0]
     assert format_key(best.judged.design.key.terms).startswith("[room][desc(at)]")
     assert "good" == best.judged.verdict.grade
+
+
+COLLIDING: dict[str, Any] = {
+    "fields": {
+        "at": "timestamp_s",
+        "host": {"type": "text", "max_bytes": 8},
+        "path": {"type": "text", "max_bytes": 8},
+        "load": "float64",
+        "line": "u64",
+    },
+    "families": {"d": {"compression": "ZSTD", "ttl": "30d"}},
+    "writes": {"rate": "200/s", "time": "at"},
+    "reads": [
+        {"name": "of a host", "where": "host = ?", "order": "at desc", "limit": 50, "rate": "5/s"},
+        {"name": "of a path", "where": "path = ? and at between ? and ?", "span": "1h",
+         "rate": "5/s"},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ["[host][at]", "[at][host]", "[host][time_bucket(at, 1h)][at]"])
+def test_events_of_one_second_are_kept_apart_in_each_table(tmp_path: Path, key: str) -> None:
+    """Each kind of read gets its table, whose key ends with the number of the line."""
+    chance = random.Random(7)
+    path = tmp_path / "log.csv"
+    rows = [
+        f"{1_700_000_000 + n // 20},h{int(200 * chance.random() ** 2)},"
+        f"p{int(300 * chance.random() ** 2)},{chance.random():.4f},{n}"
+        for n in range(6_000)
+    ]
+    path.write_text("\n".join(["at,host,path,load,line", *rows]) + "\n")
+    advice = search(Design("log", key, **COLLIDING), path)
+    assert "poor" == advice.declared.verdict.grade
+    keys = [format_key(one.design.key.terms) for one in advice.tables]
+    assert ["[host][desc(at)][path][line]", "[path][desc(at)][host][line]"] == keys
+    assert {"good"} == {one.verdict.grade for one in advice.tables}
+    assert advice.companion_obstacle is None
+    for one in (*advice.tables, *(pick.judged for pick in advice.picks)):
+        assert 0 == one.simulation.overwrite_count
+        assert "load" not in one.design.key.fields

@@ -231,6 +231,29 @@ def test_a_part_of_the_events_shows_few_of_those_that_overwrite(tmp_path: Path) 
     assert "the sample has only 1.00% of its events" in found[1].message
 
 
+@pytest.mark.parametrize(
+    ("key", "keys", "values", "severity"),
+    [
+        ("[order]", 600, 1_200, "warning"),
+        ("[order][at]", 600, 1_200, "error"),
+        ("[order][at]", 1_190, 1_200, "error"),
+        ("[order][at]", 1_199, 1_200, "info"),
+        ("[order][at]", 600, 600, "info"),
+    ],
+)
+def test_events_of_a_time_that_overwrite_others_are_lost(
+    tmp_path: Path, key: str, keys: int, values: int, severity: str
+) -> None:
+    """A key with a time keeps events apart; one without may be of entities; copies lose nothing."""
+    text = 'table = "o"\nkey = "{}"\n[fields]\norder = "u64"\nat = "timestamp_s"\nn = "u32"\n'
+    path = tmp_path / "rows.csv"
+    rows = [f"{n % keys},{10 + n % keys},{n % values}\n" for n in range(1_200)]
+    path.write_text("order,at,n\n" + "".join(rows))
+    design = Design.loads(text.format(key))
+    (found,) = check_design(design, summarize_sample(design, path), select=["RK108"]).findings
+    assert severity == found.severity
+
+
 def test_a_field_that_repeats_is_not_unique(tmp_path: Path) -> None:
     """A declaration that no value repeats is compared with the sample, in the key or not."""
     text = 'table = "o"\nkey = "[order]"\n[fields]\norder = "u64"\n'

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rowkey.design import Design
+from rowkey.keys import Determinant
 from rowkey.proposals import KeyProposal, has_enough_values, list_candidates
 from rowkey.schema import FieldFacts
+
+if TYPE_CHECKING:
+    from rowkey.keys import Key
 
 
 def test_a_proposal_is_written_as_in_a_design_file() -> None:
@@ -49,3 +55,68 @@ def test_no_bucket_is_tried_before_a_digest_of_the_same_field() -> None:
     assert "[digest(user, 4)][user][ts]" in keys
     assert [] == [key for key in keys if "[bucket(user, 16)][digest(user, 4)]" in key]
     assert any("[bucket(user, ts, 16)][digest(user, 4)]" in key for key in keys)
+
+
+STEPPED_KEYS = [
+    "[time_bucket(ts, 1h)][host][ts]",
+    "[host][time_bucket(ts, 1d)][time_bucket(ts, 1h)][n]",
+    "[desc(time_bucket(ts, 1h))][n][desc(ts)][host]",
+    "[mod(ts, 7)][host][ts]",
+    "[truncate(host, 1)][host][ts]",
+    "[digest(host, 2)][ts][host]",
+]
+ROWS = [
+    {"host": host, "ts": day * 86_400 + hour * 3_600 + second, "n": n}
+    for host, day, hour, second, n in product(("a", "ab", "b"), (0, 9), (0, 5), (0, 3), (1, 2))
+]
+"""Rows among which each pair of fields, and the steps of a time, vary on their own."""
+
+
+@pytest.mark.parametrize("text", STEPPED_KEYS)
+def test_no_part_of_a_candidate_says_what_those_before_it_say(text: str) -> None:
+    """For each part there are rows that only this part, of those up to it, tells apart."""
+    design = Design(
+        "log",
+        text,
+        fields={"host": "text", "ts": "timestamp_s", "n": "u32"},
+        reads=[
+            {"name": "a", "where": "host = ?", "order": "ts desc", "limit": 9},
+            {"name": "b", "where": "n = ? and ts between ? and ?"},
+        ],
+    )
+    found = list_candidates(design, {}, has_sample=True, added_fields=design.fields)
+    assert len(found) > 10
+    assert [] == [one.key for one in found if list_needless_parts(one.bound_key)]
+    for one in found:
+        assert set(design.key.fields) <= set(one.bound_key.fields)
+
+
+def list_needless_parts(key: Key) -> list[int]:
+    """Return which parts of a key are equal wherever all parts before them are.
+
+    Hashes are left out: those of a few rows are as different as the rows.
+    """
+    parts = [
+        part
+        for part in key.parts
+        if part.determined_by is Determinant.FIELDS
+        and not all(part.residue(name).is_total for name in part.fields)
+    ]
+    needless = []
+    for place, part in enumerate(parts):
+        values: dict[Any, set[bytes]] = {}
+        for row in ROWS:
+            earlier = tuple(one.encode(row) for one in parts[:place])
+            values.setdefault(earlier, set()).add(part.encode(row))
+        needless += [place] * all(len(found) == 1 for found in values.values())
+    return needless
+
+
+def test_a_step_directly_before_its_time_is_left_out() -> None:
+    """An hour before its time sorts as the time does; behind it a later hour may come first."""
+    fields = {"host": "text", "ts": "timestamp_s"}
+    design = Design("log", "[host][time_bucket(ts, 1h)][ts]", fields=fields)
+    keys = [one.key for one in list_candidates(design, {}, has_sample=True, added_fields=())]
+    assert "[host][ts]" in keys
+    assert "[host][time_bucket(ts, 1h)][ts]" not in keys
+    assert "[time_bucket(ts, 1h)][host][ts]" in keys

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign, judge_comparison, judge_simulation
     from rowkey.advise.key_remedy import KeyRemedy
     from rowkey.advise.key_search import search
+    from rowkey.advise.lower_bounds import LowerBounds, ReadBound
     from rowkey.advise.resources import ResourceFigure, Resources, estimate_resources
     from rowkey.advise.robustness import Change, ChangedLoad
     from rowkey.advise.verdict import (
@@ -33,6 +34,7 @@ else:
             "judgement": "JudgedDesign judge_comparison judge_simulation",
             "key_remedy": "KeyRemedy",
             "key_search": "search",
+            "lower_bounds": "LowerBounds ReadBound",
             "resources": "ResourceFigure Resources estimate_resources",
             "robustness": "Change ChangedLoad",
             "verdict": ("GRADES Assessment DesignVerdict Grade get_capacity judge_design"),
@@ -54,8 +56,10 @@ __all__ = [
     "Grade",
     "JudgedDesign",
     "KeyRemedy",
+    "LowerBounds",
     "Measure",
     "Pick",
+    "ReadBound",
     "RefusedKey",
     "ResourceFigure",
     "Resources",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from rowkey.advise.judgement import JudgedDesign
+    from rowkey.advise.lower_bounds import LowerBounds
     from rowkey.lint import Finding
     from rowkey.workload import SkippedRows
 
@@ -68,6 +69,7 @@ class Advice:
             poor or fair than with any single table, or where something is poor and the reads cost
             less than half; else empty. Each event is written to all of them.
         refused: keys that were judged, by the first events or by all, and not proposed.
+        bounds: what no key of the fields that were tried can go below.
         candidate_count: keys whose reads were estimated.
         trial_count: keys whose writes were replayed, by the first events or by all.
         assumptions: what was assumed of the sample, as sentences.
@@ -80,6 +82,7 @@ class Advice:
     picks: tuple[Pick, ...]
     tables: tuple[JudgedDesign, ...]
     refused: tuple[RefusedKey, ...]
+    bounds: LowerBounds
     candidate_count: int
     trial_count: int
     assumptions: tuple[str, ...]

@@ -14,9 +14,11 @@ from rowkey.advise.advice import (
     find_new_warning,
     refuse_key,
 )
+from rowkey.advise.distinguishing_fields import DistinguishingFields
 from rowkey.advise.finalists import Finalists
 from rowkey.advise.judgement import judge_simulation
 from rowkey.advise.key_remedy import KeyRemedy
+from rowkey.advise.lower_bounds import compute_lower_bounds
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.advise.verdict import get_capacity
 from rowkey.design import find_companion_obstacle
@@ -67,8 +69,10 @@ MAX_FINALISTS, MAX_TABLE_FINALISTS = 8, 4
 """Keys that are judged by so many events, for all reads and for those of one of several tables."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
+OVERWRITING_RULE = "RK108"
+"""The rule that a design allows where the last of several events of one row is to win."""
 MAX_REPEATS = 0.01
-"""Share of the events that write a row again, above which rows are taken to be updated."""
+"""Share of the events that write a row again, up to which they are taken to be recorded twice."""
 SORT_PENALTY = 10
 """What a read costs that sorts all its rows to return the first few, compared with reading them."""
 MIN_TABLE_GAIN = 2
@@ -179,27 +183,13 @@ class _KeySearch:
         self.reads = list(plan_example_reads(self._read_design, self.source.facts))
         self._rates = {read.name: read.rate for read in self._read_design.reads}
         summary = self.source.summary
-        self._added_fields = _list_added_fields(summary)
-        wanted = dict.fromkeys(name for read in self.reads for name in list_key_fields(read))
-        missing = [name for name in wanted if name not in design.key.fields]
-        repeats = None if summary is None else summary.repeat_count
-        if summary is not None and repeats and missing and not self._added_fields:
-            self.source.assumptions.append(
-                Message(
-                    "assumption.updated_rows",
-                    "{repeats:,} of {events:,} events write a row again, so rows are taken to be "
-                    "updated, and no key with {fields} is tried: a changed value would leave the "
-                    "old row behind; if they are copies of events, remove them from the sample",
-                    repeats=repeats,
-                    events=summary.event_count,
-                    fields=", ".join(missing),
-                )
-            )
+        self._added_fields = self._list_added_fields()
         self.candidates = list_candidates(
             self._read_design,
             self.source.facts,
             has_sample=summary is not None and can_split_by_sample,
             added_fields=self._added_fields,
+            find_distinguishing=self._find_distinguishing,
         )
         self.read_costs = self._estimate_reads()
         self._layouts: dict[frozenset[str], Layout] = {}
@@ -211,6 +201,59 @@ class _KeySearch:
         self.tables: tuple[JudgedDesign, ...] = ()
         self.refused: list[RefusedKey] = []
         self._sketches: dict[str, Simulation] = {}
+
+    @cached_property
+    def _keeps_last(self) -> bool:
+        """Return whether of events with the same key the last one is to win.
+
+        The design file allows it, or names no time by which it keeps events apart. A few such
+        events are recorded twice.
+        """
+        summary = self.source.summary
+        repeats = 0 if summary is None else summary.repeat_count or 0
+        if summary is None or repeats <= MAX_REPEATS * summary.event_count:
+            return False
+        if not self.design.has_event_rows:
+            return True
+        found = check_design(self.design, summary, select=(OVERWRITING_RULE,))
+        return bool(found.allowed_findings)
+
+    def _list_added_fields(self) -> set[str]:
+        """Return the fields that a key may hold besides, and say why where there are none."""
+        summary = self.source.summary
+        wanted = dict.fromkeys(name for read in self.reads for name in list_key_fields(read))
+        missing = [name for name in wanted if name not in self.design.key.fields]
+        if summary is None:
+            return set()
+        if self._keeps_last and missing:
+            self.source.assumptions.append(
+                Message(
+                    "assumption.updated_rows",
+                    "{repeats:,} of {events:,} events write a row again, so rows are taken to be "
+                    "updated, and no key with {fields} is tried: a changed value would leave the "
+                    "old row behind; if they are copies of events, remove them from the sample; if "
+                    "each is a row of its own, add a field to the key that tells them apart",
+                    repeats=summary.repeat_count,
+                    events=summary.event_count,
+                    fields=", ".join(missing),
+                )
+            )
+        return set() if self._keeps_last else set(summary.fields)
+
+    @cached_property
+    def _distinguishing(self) -> DistinguishingFields | None:
+        """Return what finds the fields that keep rows apart; None without a sample.
+
+        Also None where rows are shared, or events are versions of one row, by the design.
+        """
+        summary = self.source.summary
+        if summary is None or self._keeps_last or summary.repeat_count is None:
+            return None
+        return DistinguishingFields(self.design, summary)
+
+    def _find_distinguishing(self, names: frozenset[str]) -> tuple[str, ...]:
+        """Return the fields that keep the rows of a key with some fields apart."""
+        return self._distinguishing.find(names) if self._distinguishing is not None else ()
 
     def advise(self) -> Advice:
         """Return the advice."""
@@ -263,12 +306,19 @@ class _KeySearch:
             tuple(picks),
             self.tables,
             tuple({one.key: one for one in refused if one.key not in proposed}.values()),
+            compute_lower_bounds(self.declared.simulation, self._list_tried_fields()),
             len(self.candidates),
             self.trial_count,
             tuple(self.source.assumptions),
             self.source.skipped_rows,
             is_complete,
         )
+
+    def _list_tried_fields(self) -> tuple[str, ...]:
+        """Return the fields that the declared key or a candidate has, in the design's order."""
+        keys = (self.design.key, *(one.bound_key for one in self.candidates))
+        tried = {name for key in keys for name in key.fields}
+        return tuple(name for name in self.design.fields if name in tried)
 
     def _choose_tables(self, picks: Sequence[Pick]) -> tuple[JudgedDesign, ...]:
         """Return the fewest tables of the best verdict, if better than any single one; else none.
@@ -358,13 +408,14 @@ class _KeySearch:
                 companion of others; None if they may have what the reads ask for.
         """
         usable = {*design.key.fields}
+        shared = shared and shared.union(self._find_distinguishing(shared))
         for read in (self.reads[at] for at in reads):
             usable |= {*read.bounds, *(one.field for one in read.order)}
         costs = [
             (cost, poor, candidate)
             for cost, poor, candidate in self._estimate_costs(reads)
             if (
-                usable.issuperset(candidate.bound_key.fields)
+                usable.union(candidate.distinguishing_fields) >= {*candidate.bound_key.fields}
                 if shared is None
                 else shared == {*candidate.bound_key.fields} and not candidate.bound_key.is_salted
             )
@@ -630,14 +681,6 @@ class _KeySearch:
             counter.merge(earlier.row_counter)
         counter.merge(replay.row_counter)
         return counter
-
-
-def _list_added_fields(summary: SampleSummary | None) -> set[str]:
-    """Return the fields that a key may hold besides: those of a sample that updates no rows."""
-    repeats = None if summary is None else summary.repeat_count
-    if summary is None or repeats is None or repeats > MAX_REPEATS * summary.event_count:
-        return set()
-    return set(summary.fields)
 
 
 @cache

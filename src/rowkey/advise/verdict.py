@@ -373,7 +373,7 @@ def _assess_read(
         message = Message("verdict.read_error", "it cannot be run: {reason}", reason=cost.error)
         return Assessment("read", read.name, "poor", message)
     is_scan = cost.is_full_scan and bool(cost.residual_fields)
-    message = _describe_read(simulation.design, cost, is_scan=is_scan)
+    message = _describe_read(simulation.design, read, cost, is_scan=is_scan)
     if read.rate is None:
         grade: Grade = "poor" if is_scan else "good"
         if finding is not None:
@@ -495,7 +495,7 @@ def _estimate_utilizations(simulation: Simulation, load: ReadLoad) -> np.ndarray
     return even
 
 
-def _describe_read(design: Design, cost: ReadCost, *, is_scan: bool) -> Message:
+def _describe_read(design: Design, read: DeclaredRead, cost: ReadCost, *, is_scan: bool) -> Message:
     """Return what one answer of a read costs on average."""
     answer = Message(
         "verdict.read_cost",
@@ -507,6 +507,13 @@ def _describe_read(design: Design, cost: ReadCost, *, is_scan: bool) -> Message:
     )
     if not is_scan:
         return answer
+    if read.limit is not None and cost.serves_order:
+        return Message(
+            "verdict.read_limited_scan",
+            "nothing in the key narrows it, so it scans the table until it has {rows}; {answer}",
+            rows=_count_rows(design, read.limit),
+            answer=answer,
+        )
     return Message("verdict.read_scan", "it scans the whole table; {answer}", answer=answer)
 
 

@@ -209,6 +209,15 @@ class Design:
         found.companions = self.companions
         return found
 
+    @property
+    def has_event_rows(self) -> bool:
+        """Return whether each event is to be a row of its own: the key or an order names a time.
+
+        Else the rows may be those of entities, of which later events change the values.
+        """
+        names = {*self.key.fields, *(one.field for read in self.reads for one in read.order)}
+        return any(self.fields[name].type.unit_ns is not None for name in names)
+
     def copy_with_options(self, **options: Any) -> Design:
         """Return the same design with some options replaced, as a design file writes them.
 

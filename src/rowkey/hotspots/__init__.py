@@ -17,11 +17,13 @@ from rowkey.hotspots.leading_parts import (
     is_within_one_step,
     list_entity_fields,
 )
+from rowkey.hotspots.least_skew import compute_least_skew
 from rowkey.hotspots.load_result import (
     CauseFinding,
     LoadResult,
     MeasuredSkew,
     assign_row_codes,
+    count_repeated_rows,
 )
 from rowkey.hotspots.placements import Placements
 from rowkey.hotspots.read_cause_search import recognise_read_causes
@@ -73,7 +75,9 @@ __all__ = [
     "build_declared_facts",
     "compute_even_deviation",
     "compute_even_skew",
+    "compute_least_skew",
     "compute_region_shares",
+    "count_repeated_rows",
     "count_unwritten_regions",
     "find_bucket_clock_field",
     "find_clock_field",

@@ -56,6 +56,12 @@ def assign_row_codes(rows: pa.RecordBatch, names: Sequence[str]) -> np.ndarray[A
     return codes
 
 
+def count_repeated_rows(rows: pa.RecordBatch, names: Sequence[str]) -> int:
+    """Return how many rows have the values of an earlier row in some fields."""
+    highest_code = int(assign_row_codes(rows, names).max(initial=-1))
+    return int(rows.num_rows) - 1 - highest_code
+
+
 def _renumber_codes(codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return integer codes renumbered without gaps, in the same order."""
     import numpy as np

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         check_design,
         select_rules,
     )
-    from rowkey.lint.contract import Rule, RuleDoc, format_rule_name
+    from rowkey.lint.contract import MAX_STRAY_SHARE, Rule, RuleDoc, format_rule_name
     from rowkey.lint.finding import SEVERITIES, Finding, Severity
     from rowkey.lint.fixes import FixedDesign, apply_fixes, fix_families
     from rowkey.lint.rules import RULES as RULES
@@ -23,7 +23,7 @@ else:
         __name__,
         {
             "allowances": "Allowance",
-            "contract": "Rule RuleDoc format_rule_name",
+            "contract": "MAX_STRAY_SHARE Rule RuleDoc format_rule_name",
             "finding": "SEVERITIES Finding Severity",
             "fixes": "FixedDesign apply_fixes fix_families",
             "toml_edit": "edit_toml",
@@ -34,6 +34,7 @@ else:
     )
 
 __all__ = [
+    "MAX_STRAY_SHARE",
     "RULES",
     "SEVERITIES",
     "Allowance",

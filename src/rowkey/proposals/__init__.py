@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from rowkey.proposals.candidates import (
         MAX_HEAVY_VALUES,
         Candidate,
+        is_measured,
+        is_unique,
         list_candidates,
         list_key_fields,
     )
@@ -38,7 +40,9 @@ else:
         {
             "assumed_read": "assume_read",
             "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
-            "candidates": "MAX_HEAVY_VALUES Candidate list_candidates list_key_fields",
+            "candidates": (
+                "MAX_HEAVY_VALUES Candidate is_measured is_unique list_candidates list_key_fields"
+            ),
             "key_proposal": (
                 "ANOTHER_KEY PER_BUCKET KeyProposal apply_proposal format_more_regions "
                 "format_quantile_splits has_bucket_splits"
@@ -70,7 +74,9 @@ __all__ = [
     "has_enough_values",
     "has_only_times",
     "is_heavy",
+    "is_measured",
     "is_spreading_term",
+    "is_unique",
     "list_candidates",
     "list_key_fields",
     "plan_example_reads",

@@ -8,7 +8,7 @@ from itertools import islice, permutations, product
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidDesign, Mistakes
-from rowkey.keys import Order, build_key
+from rowkey.keys import Determinant, Order, build_key
 from rowkey.proposals.bucket_fields import find_sliced_fields, plan_example_reads
 from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal, apply_proposal
 from rowkey.proposals.spreading_terms import (
@@ -23,10 +23,10 @@ from rowkey.proposals.spreading_terms import (
 from rowkey.schema import Constant, FieldRef, FunctionCall, find_field_refs, format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
-    from rowkey.keys import Field, Key
+    from rowkey.keys import Field, Key, Part
     from rowkey.proposals.bucket_fields import ExampleRead
     from rowkey.schema import FieldFacts, Term
 
@@ -54,10 +54,12 @@ class Candidate(KeyProposal):
     Args:
         bound_key: the key, bound to the fields of the design.
         front: the term that spreads rows; None if there is none.
+        distinguishing_fields: the fields at the end that only keep rows apart.
     """
 
     bound_key: Key
     front: FunctionCall | None
+    distinguishing_fields: tuple[str, ...] = ()
 
     @cached_property
     def kind(self) -> tuple[str, ...]:
@@ -97,11 +99,12 @@ def list_candidates(
     *,
     has_sample: bool,
     added_fields: Collection[str],
+    find_distinguishing: Callable[[frozenset[str]], tuple[str, ...]] | None = None,
 ) -> list[Candidate]:
     """Return the keys that a design could have, each once, in a fixed order.
 
     Every candidate holds the fields of the present key, so that it keeps as many rows apart, or is
-    made of a unique field alone, which a read gives.
+    made of a unique field alone, which a read gives. No part of one follows from those before it.
 
     Args:
         design: the design.
@@ -110,6 +113,8 @@ def list_candidates(
             spreads.
         added_fields: the further fields that a key may hold, if a read gives them or sorts by
             them; none where events update rows, since a changed value would leave the old row.
+        find_distinguishing: returns the fields that keep the rows of a key with some fields apart,
+            which then end it; None if no rows are to be kept apart.
     """
     reads = list(plan_example_reads(design, facts))
     found: dict[str, Candidate] = {}
@@ -119,7 +124,11 @@ def list_candidates(
         for name in design.fields
         if name in given and is_unique(design.fields[name], facts.get(name))
     }
-    tails = list(dict.fromkeys([*unique, *_list_tails(design, reads, added_fields)]))
+    find_end = find_distinguishing or (lambda _: ())
+    tails: dict[Terms, tuple[str, ...]] = dict.fromkeys(unique, ())
+    for order in _list_tails(design, reads, added_fields):
+        end = find_end(frozenset(name for term in order for name in _list_names(term)))
+        tails.setdefault((*order, *map(FieldRef, end)), end)
     combinations = (
         (front, tail)
         for tail in tails
@@ -140,6 +149,7 @@ def list_candidates(
                     unique_fields=(unique[tail],) if tail in unique else (),
                     bound_key=key,
                     front=front,
+                    distinguishing_fields=tails[tail],
                 ),
             )
     return [*found.values(), *_list_heavy_candidates(design, facts, tails)]
@@ -156,12 +166,12 @@ def _is_spread_twice(key: Key, front: FunctionCall | None) -> bool:
 
 
 def _list_heavy_candidates(
-    design: Design, facts: Mapping[str, FieldFacts], tails: Sequence[Terms]
+    design: Design, facts: Mapping[str, FieldFacts], tails: Mapping[Terms, tuple[str, ...]]
 ) -> Iterator[Candidate]:
     """Yield the keys that spread only the heavy values of their first field."""
     fields: dict[str, Mapping[str, Field]] = {}  # by the field whose heavy values are declared
     buckets = BUCKETS_PER_SERVER * design.cluster.servers
-    for tail in tails:
+    for tail, end in tails.items():
         names = list(dict.fromkeys(name for term in tail for name in _list_names(term)))
         heavy = _find_heavy_values(facts.get(names[0]), design.cluster.servers)
         if not heavy or len(names) == 1:
@@ -186,6 +196,7 @@ def _list_heavy_candidates(
                 heavy_values=proposal.heavy_values,
                 bound_key=key,
                 front=front,
+                distinguishing_fields=end,
             )
             spread *= 2
 
@@ -218,7 +229,48 @@ def _list_tails(
     for extra in dict.fromkeys([(), *added, together]):  # of several tables, each has them all
         for order in _list_orders((*terms, *extra), reads):
             for directed in _list_directions(order, reads):
-                yield (*constants, *directed)
+                yield (*constants, *_remove_redundant_terms(design, directed))
+
+
+def _remove_redundant_terms(design: Design, terms: Terms) -> Terms:
+    """Return the terms of a key without those that change neither its rows nor their order.
+
+    A step of a time says nothing behind that time, nor directly before it in the same direction.
+    """
+    key = build_key(terms, design.fields, Mistakes())
+    if key is None:
+        return terms
+    return tuple(
+        term
+        for place, term in enumerate(terms)
+        if not _follows_from(key.parts[place], key.parts[:place])
+        and not any(_is_ordered_by(key.parts[place], one) for one in key.parts[place + 1 :][:1])
+    )
+
+
+def _follows_from(part: Part, earlier: Sequence[Part]) -> bool:
+    """Return whether equal bytes of earlier parts make the bytes of a part equal."""
+    if part.determined_by is not Determinant.FIELDS or not part.fields:
+        return False
+    known = {name for one in earlier for name in one.fields if one.residue(name).is_empty}
+    return known.issuperset(part.fields) or any(_is_finer(one, part) for one in earlier)
+
+
+def _is_finer(part: Part, coarse: Part) -> bool:
+    """Return whether each step of a time lies within one step of another part of that time."""
+    if part.fields != coarse.fields or part.order is Order.NONE:
+        return False
+    if not part.resolution_ns or not coarse.resolution_ns:
+        return False
+    return coarse.resolution_ns % part.resolution_ns == 0
+
+
+def _is_ordered_by(coarse: Part, part: Part) -> bool:
+    """Return whether a part sorts rows as they are sorted with a coarser one before it."""
+    if part.fields != coarse.fields or not all(part.residue(one).is_empty for one in part.fields):
+        return False
+    is_weak = coarse.order in {Order.WEAK, Order.WEAK_REVERSED}
+    return is_weak and part.order.weaken() is coarse.order
 
 
 def is_unique(field: Field, facts: FieldFacts | None) -> bool:
@@ -227,16 +279,20 @@ def is_unique(field: Field, facts: FieldFacts | None) -> bool:
     A declaration that the sample contradicts does not count. Times and numbers with a fraction are
     measured: that they do not repeat is no rule.
     """
-    import pyarrow as pa
-
     if facts is None or not facts.exact or not facts.value_count:
         return field.declaration.unique
     if facts.distinct_count != facts.value_count or facts.null_share:
         return False
-    arrow_type = field.type.build_arrow_type()
-    is_measured = pa.types.is_floating(arrow_type) or pa.types.is_decimal(arrow_type)
-    is_identity = field.type.unit_ns is None and not is_measured
+    is_identity = field.type.unit_ns is None and not is_measured(field)
     return field.declaration.unique or (is_identity and facts.value_count >= MIN_UNIQUE_VALUES)
+
+
+def is_measured(field: Field) -> bool:
+    """Return whether a field holds numbers with a fraction, which measure and identify nothing."""
+    import pyarrow as pa
+
+    arrow_type = field.type.build_arrow_type()
+    return bool(pa.types.is_floating(arrow_type) or pa.types.is_decimal(arrow_type))
 
 
 def list_key_fields(read: ExampleRead) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import format_toml_value
-from rowkey.messages import format_number, pluralize
+from rowkey.messages import format_mean, format_number, pluralize
 from rowkey.render.documents import FORMAT_VERSION
 from rowkey.render.text import wrap_text
 from rowkey.render.verdict import VERDICT_FIELDS, build_verdict_document
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         Change,
         ChangedLoad,
         JudgedDesign,
+        LowerBounds,
         Pick,
         ResourceFigure,
         Resources,
@@ -91,6 +93,13 @@ ADVICE_FIELDS = {
         "comes first"
     ),
     **{f"picks[].{name}": meaning for name, meaning in _KEY_FIELDS.items()},
+    "bounds.fields[]": "the fields of the keys that were tried",
+    "bounds.skew": "least load of the busiest server over its fair share, of keys without a salt",
+    "bounds.reason": "why no key of these fields can be below that; empty if it is 1",
+    "bounds.servers": "servers that bear the load under any such key; null without a rate",
+    "bounds.reads[].name": "a declared read",
+    "bounds.reads[].ranges": "ranges that an answer asks at least",
+    "bounds.reads[].rows": "rows that an answer reads at least, mean: those that it returns",
     "assumptions[]": "what was assumed of the sample",
     "skipped_rows": "rows of the sample that were no events",
     **{f"tables[].{name}": meaning for name, meaning in _KEY_FIELDS.items()},
@@ -113,6 +122,7 @@ def build_advice_document(advice: Advice) -> dict[str, Any]:
             {"strengths": list(pick.strengths), **_build_key_document(pick.judged, advice.declared)}
             for pick in advice.picks
         ],
+        "bounds": {**asdict(advice.bounds), "reason": str(advice.bounds.reason)},
         "assumptions": [str(one) for one in advice.assumptions],
         "skipped_rows": advice.skipped_rows.count,
         "tables": [_build_key_document(one, advice.declared) for one in advice.tables],
@@ -179,14 +189,38 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
         for number, pick in enumerate(advice.picks, 1):
             yield from _format_pick(number, pick, declared, width)
         yield ""
-        yield from _format_figures([declared, *(pick.judged for pick in advice.picks)])
+        yield from _format_figures(
+            [declared, *(pick.judged for pick in advice.picks)], advice.bounds
+        )
     if advice.refused:
         yield ""
         yield "judged and not proposed:"
         for one in advice.refused:
             yield from wrap_text(f"  {one.key}: {one.reason}", width, 4)
     yield ""
+    yield from wrap_text(_format_bounds(advice.bounds), width, 2)
     yield from _format_notes(advice, width)
+
+
+def _format_bounds(bounds: LowerBounds) -> str:
+    """Return what no key can go below as a text."""
+    texts = [f"a busiest server at {bounds.skew:.2f}× its fair share of the writes"]
+    if bounds.reason:
+        texts[0] += f", because {bounds.reason}"
+    if bounds.servers is not None:
+        texts.append(pluralize(bounds.servers, "server"))
+    texts += [
+        f"{_format_rows(one.rows)} in {pluralize(one.ranges, 'range')} for {one.name}"
+        for one in bounds.reads
+    ]
+    return f"bound: any key of {', '.join(bounds.fields)} without a salt has at least " + (
+        "; ".join(texts)
+    )
+
+
+def _format_rows(rows: float) -> str:
+    """Return a number of rows as text."""
+    return "1 row" if rows == 1 else f"{format_mean(rows)} rows"
 
 
 def format_recommendation(advice: Advice, width: int) -> Iterator[str]:
@@ -389,22 +423,27 @@ def _list_assessments(judged: JudgedDesign) -> list[str]:
     ]
 
 
-def _format_figures(judged: Sequence[JudgedDesign]) -> Iterator[str]:
-    """Yield a table with a column for each design, the declared one first."""
+def _format_figures(judged: Sequence[JudgedDesign], bounds: LowerBounds) -> Iterator[str]:
+    """Yield a table with a column for each design, the declared one first, and for the bounds."""
     rows = [
-        ("", ["declared", *map(str, range(1, len(judged)))]),
+        ("", ["declared", *map(str, range(1, len(judged))), "bound"]),
         ("verdict", [one.verdict.grade.upper() for one in judged]),
-        ("busiest server, of its share", [f"{one.simulation.verdict.skew:.2f}×" for one in judged]),
+        (
+            "busiest server, of its share",
+            [*(f"{one.simulation.verdict.skew:.2f}×" for one in judged), f"{bounds.skew:.2f}×"],
+        ),
     ]
     rows += _list_robustness_rows(judged)
+    least = {one.name: f"{one.ranges} / {one.rows:,.0f}" for one in bounds.reads}
     for place, read in enumerate(judged[0].design.reads):
         costs = [_format_read(one.simulation.reads[place]) for one in judged]
-        rows.append((f"{read.name}: ranges / rows read", costs))
+        rows.append((f"{read.name}: ranges / rows read", [*costs, least.get(read.name, "")]))
     rows.append(("bytes of an event", [f"{one.event_bytes:,.0f}" for one in judged]))
     first = max(len(label) for label, _ in rows)
-    widths = [max(len(row[place]) for _, row in rows) for place in range(len(judged))]
+    columns = list(zip_longest(*(cells for _, cells in rows), fillvalue=""))
+    widths = [max(map(len, cells)) for cells in columns]
     for label, cells in rows:
-        shown = (f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=True))
+        shown = (f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=False))
         yield f"  {label:<{first}}  {'  '.join(shown)}"
 
 

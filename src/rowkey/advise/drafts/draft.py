@@ -11,7 +11,12 @@ from rowkey.advise.drafts.cautions import format_left_out_columns, format_unpars
 from rowkey.advise.drafts.draft_text import ALLOWED_REASONS, annotate_design, build_design_options
 from rowkey.advise.drafts.inferred_schema import infer_schema
 from rowkey.advise.drafts.key_columns import allow_few_values, build_first_key
-from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE, assign_roles, reassign_roles
+from rowkey.advise.drafts.roles import (
+    MIN_ROWS_TO_JUDGE,
+    add_key_columns,
+    assign_roles,
+    reassign_roles,
+)
 from rowkey.advise.judgement import JudgedDesign
 from rowkey.advise.key_search import search_on_source
 from rowkey.advise.verdict import judge_design
@@ -137,7 +142,7 @@ def draft_design(
         if better.verdict.rank >= judged.verdict.rank:
             break
         tried.append((judged.design.declaration.key, objections[0]))
-        judged = better
+        judged, roles = better, add_key_columns(roles, better.design)
     return _build_draft(roles, judged, tuple(tried))
 
 

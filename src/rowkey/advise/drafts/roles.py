@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.advise.drafts.inferred_schema import InferredColumn, InferredSchema
+    from rowkey.design import Design
 
 MIN_SPREADING_VALUES = MIN_VALUES_PER_REGION * BUCKETS_PER_SERVER * 8
 """Values from which a hash fills the buckets of eight servers evenly."""
@@ -121,6 +122,17 @@ def reassign_roles(roles: ColumnRoles) -> ColumnRoles | None:
         unused_candidates, key=lambda one: (_score_extra_column(one), one.facts.distinct_count or 0)
     )
     return replace(roles, extra_columns=(*roles.extra_columns, best), rejected_sets=rejected_sets)
+
+
+def add_key_columns(roles: ColumnRoles, design: Design) -> ColumnRoles:
+    """Return roles in which each column of a design's key stands in the key."""
+    known = {one.name for one in roles.key_columns}
+    added = [
+        one
+        for one in roles.schema.columns
+        if one.name in design.key.fields and one.name not in known
+    ]
+    return replace(roles, extra_columns=(*roles.extra_columns, *added))
 
 
 def count_lost_rows(roles: ColumnRoles, column: InferredColumn) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.hotspots import count_repeated_rows
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.messages import pluralize
 
@@ -20,8 +21,11 @@ class OverwrittenRows(Rule):
 
     What it does: counts the keys of the sample that occurred before, and the values of fields that
     are declared as unique. Below one in a thousand keys it is a remark: recordings often hold a few
-    events twice. Under a random salt such a row is not overwritten but stored twice, which
-    random-salt reports.
+    events twice. From there on it is an error where the key, or the order of a read, names a time:
+    then each event is to be a row of its own, and is lost. Elsewhere rows may be those of entities
+    that later events change, which only a comment in the file can tell: a warning. Events that are
+    equal in every field lose nothing. Under a random salt such a row is not overwritten but stored
+    twice, which random-salt reports.
 
     Why it hurts: a put of the same row, family and qualifier is a further version, and one version
     is kept by default. The earlier event is lost without an error.
@@ -71,24 +75,43 @@ order    = "u64"
         if not sample.repeat_count or subject.key.is_salted:
             return
         share = sample.repeat_count / sample.event_count
+        lost_share = share * (1 - self._measure_copies(subject, sample))
         what = (
             f"{sample.repeat_count:,} of {pluralize(sample.event_count, 'event')} ({share:.1%}) "
             f"overwrite{'s' * (sample.repeat_count == 1)} the row of an earlier event"
         )
         part = subject.design.sample_share if subject.design.sample_part == "events" else None
         if part is not None:  # the chance that a sample has the earlier event too
-            share /= part
+            lost_share /= part
             what += f"; in the table far more do, for the sample has only {part:.2%} of its events"
+        severity = self._choose_severity(subject, lost_share)
         yield self.build_finding(
             "key",
             what,
             "Add a field to the key that distinguishes these events; or allow this rule, if the "
             "last event should win.",
-            severity="info" if share < MAX_STRAY_SHARE else None,
+            severity=severity,
             value=str(subject.key),
+            needs_key=severity == "error",
             repeats=sample.repeat_count,
             events=sample.event_count,
         )
+
+    @staticmethod
+    def _choose_severity(subject: LintSubject, lost_share: float) -> Severity:
+        """Return how much it hurts that a share of the events is overwritten by others."""
+        if lost_share < MAX_STRAY_SHARE:
+            return "info"
+        return "error" if subject.design.has_event_rows else "warning"
+
+    @staticmethod
+    def _measure_copies(subject: LintSubject, sample: SampleSummary) -> float:
+        """Return the share of the overwriting events that equal an earlier one; 0 if unknown."""
+        rows, keys = sample.keyed_events.rows, sample.keyed_events.keys
+        repeats = len(keys) - len(set(keys))
+        if not repeats or not set(subject.design.fields) <= set(rows.schema.names):
+            return 0.0
+        return count_repeated_rows(rows, rows.schema.names) / repeats
 
     def _find_repeated_values(
         self, subject: LintSubject, sample: SampleSummary
