@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.command import Outcome, run
-from rowkey.advise import Advice, JudgedDesign, search
-from rowkey.advise.key_search import SEARCHING
+from rowkey.advise import Advice, Assessment, DesignVerdict, JudgedDesign, search
+from rowkey.advise.key_search import SEARCHING, _KeySearch
 from rowkey.design import Design
 from rowkey.proposals import list_candidates
 from rowkey.render import ADVICE_FIELDS, build_advice_document, format_advice, list_paths
@@ -497,3 +497,40 @@ def test_events_of_one_second_are_kept_apart_in_each_table(tmp_path: Path, key: 
     for one in (*advice.tables, *(pick.judged for pick in advice.picks)):
         assert 0 == one.simulation.overwrite_count
         assert "load" not in one.design.key.fields
+
+
+def test_a_refuted_table_is_replaced_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the tables for a read, the first that all events grade as the first ones did is taken."""
+    path = tmp_path / "log.csv"
+    rows = [f"{1_700_000_000 + n // 20},h{n % 97},p{n * 7 % 101},0.5,{n}" for n in range(4_000)]
+    path.write_text("\n".join(["at,host,path,load,line", *rows]) + "\n")
+    design = Design("log", "[host][at][line]", **COLLIDING)
+    first, second = search(design, path).tables
+    refuted = format_key(second.design.key.terms)
+    judge = _KeySearch._judge
+
+    def refute(search: _KeySearch, design: Design) -> JudgedDesign:
+        """Judge a design by all events, of which one key is poor."""
+        judged = judge(search, design)
+        if format_key(design.key.terms) == refuted:
+            poor = Assessment("writes", "", "poor", "it is hot")
+            judged.verdict = DesignVerdict((poor, *judged.verdict.assessments))
+        return judged
+
+    monkeypatch.setattr(_KeySearch, "_judge", refute)
+    other_first, other = search(design, path).tables
+    assert format_key(first.design.key.terms) == format_key(other_first.design.key.terms)
+    assert refuted != format_key(other.design.key.terms)
+    assert second.design.table == other.design.table
+    assert "good" == other.verdict.grade
+
+
+def test_no_answer_without_a_sample_is_without_a_reason() -> None:
+    """A read by a field that no sample shows is told to need one."""
+    fields = {"at": "timestamp_ms", "host": "text", "path": "text"}
+    reads = [{"name": "of a path", "where": "path = ?", "rate": "9/s"}]
+    options: dict[str, Any] = {"fields": fields, "reads": reads, "writes": {"rate": "900/s"}}
+    advice = search(Design("log", "[host][at]", **options))
+    assert any("no key with path is tried, because no sample" in one for one in advice.assumptions)

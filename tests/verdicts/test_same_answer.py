@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cli.command import run
-from rowkey.advise import JudgedDesign
+from rowkey.advise import JudgedDesign, search
 from rowkey.design import Design
 from rowkey.lint import RULES
 
@@ -190,3 +190,46 @@ def test_check_warns_where_a_replay_shows_harm(arrival: str, key: str, rate: int
     is_warned = any(one.code in measured for one in judged.warnings)
     is_uneven = judged.simulation.verdict.level != "even"
     assert is_warned == (is_uneven and judged.verdict.find_grade("writes") != "good")
+
+
+@pytest.mark.parametrize("rate", ["", "3/s", "900/s"])
+@pytest.mark.parametrize("key", ["[user][at]", "[salt(4)][at][user]", "[user][time_slice(at, 1m)]"])
+def test_a_read_finds_the_same_rows_whatever_part_is_replayed(rate: str, key: str) -> None:
+    """Where boundaries are from the first half of a sample, reads still find the rows of both."""
+    chance = random.Random(2)
+    events = pa.table(
+        {
+            "user": [f"u{int(90 * chance.random() ** 2)}" for _ in range(3_000)],
+            "at": pa.array([1_700_000_000 + n // 3 for n in range(3_000)], pa.int64()),
+            "number": pa.array(range(3_000), pa.uint64()),
+        }
+    )
+    design = Design(
+        "orders",
+        key,
+        fields={"user": {"type": "text", "max_bytes": 8}, "at": "timestamp_s", "number": "u64"},
+        splits={"algorithm": "uniform", "regions": 8},
+        writes={"time": "at", **({"rate": rate} if rate else {})},
+        reads=[
+            {"name": "number", "where": "number = ?"},
+            {"name": "user", "where": "user = ?", "order": "at desc", "limit": 20},
+            {"name": "minute", "where": "user = ? and at between ? and ?", "span": "1m"},
+        ],
+    )
+    sampled = design.copy_with_options(splits={"algorithm": "sample", "regions": 8})
+    whole, half = JudgedDesign(design, events), JudgedDesign(design, events, second_half=True)
+    advised = search(design, events).declared
+    assert (0, 1_500) == (whole.source.first_replayed, half.source.first_replayed)
+    rows = [list_rows(one) for one in (whole, half, JudgedDesign(sampled, events), advised)]
+    assert [rows[0]] * 4 == rows
+    if not rate:
+        (number, *_) = whole.simulation.reads
+        assert number.is_full_scan
+        assert whole.simulation.operation_count >= number.read_rows > 0.9 * 3_000
+
+
+def list_rows(judged: JudgedDesign) -> list[tuple[float, float, float]]:
+    """Return the ranges of each read, and the rows that it reads and returns."""
+    return [
+        (cost.fan_out[0], cost.read_rows, cost.returned_rows) for cost in judged.simulation.reads
+    ]

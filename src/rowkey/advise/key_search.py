@@ -12,6 +12,7 @@ from rowkey.advise.advice import (
     Advice,
     choose_picks,
     find_new_warning,
+    find_objection,
     refuse_key,
 )
 from rowkey.advise.distinguishing_fields import DistinguishingFields
@@ -67,6 +68,8 @@ CHECKED_ROWS = 2_000
 """Sampled events by which the rules check a key before it is judged."""
 MAX_FINALISTS, MAX_TABLE_FINALISTS = 8, 4
 """Keys that are judged by so many events, for all reads and for those of one of several tables."""
+MAX_NAME_FIELDS = 2
+"""Fields of a read that the name of a further table has."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
 OVERWRITING_RULE = "RK108"
@@ -199,6 +202,7 @@ class _KeySearch:
         self.declared: JudgedDesign
         self.judged: list[JudgedDesign] = []
         self.tables: tuple[JudgedDesign, ...] = ()
+        self._next_tables: dict[str, list[JudgedDesign]] = {}
         self.refused: list[RefusedKey] = []
         self._sketches: dict[str, Simulation] = {}
 
@@ -223,8 +227,19 @@ class _KeySearch:
         summary = self.source.summary
         wanted = dict.fromkeys(name for read in self.reads for name in list_key_fields(read))
         missing = [name for name in wanted if name not in self.design.key.fields]
+        known = set() if summary is None else set(summary.fields)
+        if unknown := [name for name in missing if name not in known]:
+            self.source.assumptions.append(
+                Message(
+                    "assumption.unknown_fields",
+                    "no key with {fields} is tried, because no sample shows the values of it: "
+                    "declare [sample] path, a recording of your events with all their fields",
+                    fields=", ".join(unknown),
+                )
+            )
         if summary is None:
             return set()
+        missing = [name for name in missing if name in known]
         if self._keeps_last and missing:
             self.source.assumptions.append(
                 Message(
@@ -238,7 +253,7 @@ class _KeySearch:
                     fields=", ".join(missing),
                 )
             )
-        return set() if self._keeps_last else set(summary.fields)
+        return set() if self._keeps_last else known
 
     @cached_property
     def _distinguishing(self) -> DistinguishingFields | None:
@@ -272,7 +287,8 @@ class _KeySearch:
     def _judge_by_all_events(self) -> None:
         """Judge by all events what is proposed, until nothing is proposed by the first ones alone.
 
-        Tables that all events do not confirm are dropped.
+        A table that all events do not confirm is replaced by the next one for its reads; tables
+        that are then no better than a single one are dropped.
         """
         self.declared = self._judge(self.design)
         confirmed: set[int] = set()
@@ -281,12 +297,23 @@ class _KeySearch:
                 self.judged[place] = self._judge(self.judged[place].design)
             confirmed |= places
         picks = choose_picks(self.declared, self.judged)
-        tables = tuple(self._judge(table.design) for table in self.tables)
+        tables = tuple(map(self._confirm_table, self.tables))
         warnings = [warning for one in tables for warning in one.warnings]
         is_bearable = sum(map(_get_write_load, tables)) < 1
         is_clean = find_new_warning(self.declared.warning_codes, warnings) is None
         is_better = _is_better(tables, _choose_single(self.declared, picks))
         self.tables = tables if is_better and is_bearable and is_clean else ()
+
+    def _confirm_table(self, table: JudgedDesign) -> JudgedDesign:
+        """Return the first of the tables for the same reads that all events grade no worse."""
+        confirmed: list[JudgedDesign] = []
+        for one in (table, *self._next_tables.get(table.design.table, ())):
+            judged = self._judge(one.design)
+            confirmed.append(judged)
+            warning = find_new_warning(self.declared.warning_codes, judged.warnings)
+            if judged.verdict.decisive.rank <= one.verdict.decisive.rank and warning is None:
+                return judged
+        return min(confirmed, key=lambda one: one.verdict.rank)
 
     def _list_proposed(self) -> set[int]:
         """Return the places, among the judged keys, of those that are proposed."""
@@ -360,20 +387,34 @@ class _KeySearch:
             base = self._build_table(group, [one.design.table for one in tables])
             judged = [self._sketch(base)] if shared in (None, frozenset(base.key.fields)) else []
             self._judge_keys(base, group, judged, MAX_TABLE_FINALISTS, shared)
-            picks = choose_picks(self.declared, judged)
+            picks = [pick.judged for pick in choose_picks(self.declared, judged)]
+            others = [one for one in judged if not find_objection(self.declared, one)]
+            others.sort(key=lambda one: (one.verdict.rank, one.read_cost))
+            ordered = {id(one): one for one in (*picks, *others)}
             main = tables[0].design if tables and shared is not None else None
-            found = (one.judged for one in picks if _serves_reads(one.judged))
-            if main is not None:
-                found = (
-                    one
-                    for one in found
-                    if not find_companion_obstacle(main, {one.design.table: one.design})
+            named = set(self._list_name_fields(group)) if tables else set()
+            found = [
+                one
+                for one in ordered.values()
+                if _serves_reads(one)
+                and named <= {*one.design.key.fields}
+                and not (
+                    main is not None
+                    and find_companion_obstacle(main, {one.design.table: one.design})
                 )
-            table = next(found, None)
-            if table is None:
+            ]
+            if not found:
                 return []
+            table, *self._next_tables[base.table] = found
             tables.append(table)
         return tables
+
+    def _list_name_fields(self, group: Sequence[int]) -> list[str]:
+        """Return the fields after which a table is named: those of its first read in a key."""
+        first = self.reads[group[0]]
+        fields = dict.fromkeys([*first.bounds, *(one.field for one in first.order)])
+        can_hold = {*self.design.key.fields} | self._added_fields
+        return [name for name in fields if name in can_hold][:MAX_NAME_FIELDS]
 
     def _build_table(self, group: Sequence[int], names: Sequence[str]) -> Design:
         """Return the design with some of its reads; a further table is named after the first.
@@ -382,10 +423,10 @@ class _KeySearch:
             group: the indexes of the reads.
             names: the tables that there are already.
         """
-        first, name = self.reads[group[0]], self.design.table
+        name = self.design.table
         if names:
-            fields = dict.fromkeys([*first.bounds, *(one.field for one in first.order)])
-            name += f"_by_{'_'.join(list(fields)[:2])}" if fields else f"_{len(names) + 1}"
+            fields = self._list_name_fields(group)
+            name += f"_by_{'_'.join(fields)}" if fields else f"_{len(names) + 1}"
             name += f"_{len(names) + 1}" if name in names else ""
         return self._replace_reads(self.design, {self.reads[at].name for at in group}, name)
 
@@ -620,6 +661,7 @@ class _KeySearch:
             )
         if max_events is not None:
             source.total_count = min(source.total_count, max_events)
+            source.is_whole = False
         source.first_replayed = source.total_count // 2
         self.trial_count += 1
         return run_on_source(design, source, seed=self.seed)

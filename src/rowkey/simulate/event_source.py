@@ -64,6 +64,7 @@ class EventSource:
         disorder: the share of a sample's times below an earlier one, if it was sorted because it
             was in no order of time; else None.
         has_all_fields: whether a sample has all fields of the design.
+        is_whole: whether these are all events of the sample, of which `summary` has its rows.
     """
 
     origin: str
@@ -78,6 +79,7 @@ class EventSource:
     summary: SampleSummary | None = None
     disorder: float | None = None
     has_all_fields: bool = False
+    is_whole: bool = True
     measurements: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False)
     """What was measured of sampled events and does not depend on a key, shared by all designs."""
 

@@ -25,7 +25,7 @@ from rowkey.simulate.operation_map import OperationMap
 from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
-from rowkey.simulate.replay import encode_keys
+from rowkey.simulate.replay import draw_salts, encode_keys
 from rowkey.simulate.row_scale import (
     RowScale,
     TimeDensity,
@@ -36,7 +36,12 @@ from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import allow_for_few_entities, expect_next_step, judge_skew
 from rowkey.simulate.write_peak import WritePeak, find_write_peak
-from rowkey.workload import count_key_values, count_write_operations, estimate_table_rows
+from rowkey.workload import (
+    build_bit_generator,
+    count_key_values,
+    count_write_operations,
+    estimate_table_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,6 +91,25 @@ class SimulatedRegion:
     stop: bytes
     server: int
     writes: int
+
+
+@dataclass(frozen=True)
+class _ReadRows:
+    """The rows that reads find in a sample.
+
+    Args:
+        rows: a uniform sample of the events, in the order of arrival.
+        keys: the row key of each.
+        event_count: how many events they are a sample of.
+        row_count: how many rows those have.
+        density: how densely events lie in time; None if they do not arrive by the clock.
+    """
+
+    rows: pa.RecordBatch
+    keys: Sequence[bytes]
+    event_count: int
+    row_count: int
+    density: TimeDensity | None
 
 
 @dataclass(frozen=True)
@@ -350,19 +374,40 @@ class Simulation:
             else np.bincount(region_groups, reads.regions.operations, group_count),
         )
 
+    @cached_property
+    def _read_rows(self) -> _ReadRows:
+        """Return the rows that reads find: those of the whole sample, however much is replayed.
+
+        Where boundaries come from the first half of it, writes are judged by the second one alone;
+        the table has the rows of both.
+        """
+        source, is_shared = self.source, self.design.layout.has_shared_rows
+        summary = source.summary
+        if summary is None or not source.first_replayed or not source.is_whole:
+            count = self.operation_count
+            rows = count if is_shared else self.replay.row_counter.distinct_count
+            return _ReadRows(self.sampled_rows, self.sampled_keys, count, rows, self.time_density)
+        names, design = self.sampled_rows.schema.names, self.replay.design
+        events = summary.keyed_events.rows.select(names)
+        bits = build_bit_generator("salt", self.seed)
+        keys = encode_keys(design, events, draw_salts(design.key, events.num_rows, bits))
+        count, repeats = source.total_count, summary.repeat_count
+        if repeats is None:  # it cannot be counted, as of versions of a row
+            repeats = round(count * self.overwrite_count / max(self.operation_count, 1))
+        density = measure_time_density(self.design, events, count, is_generated=False)
+        return _ReadRows(events, keys, count, count - repeats, density)
+
     def _build_row_scale(self, measurements: dict[tuple[object, ...], Any]) -> RowScale:
         """Return how many rows of the table in use each replayed row stands for.
 
         Args:
             measurements: what was measured of the same rows before, which more is added to.
         """
-        design, sampled_rows = self.design, self.sampled_rows
-        replayed, density = self.replay.row_counter.distinct_count, self.time_density
+        design, sampled_rows = self.design, self._read_rows.rows
+        replayed, density = self._read_rows.row_count, self._read_rows.density
         rows = estimate_table_rows(
             design.layout, design.families, design.writes, self.source.row_counts
         )
-        if design.layout.has_shared_rows:
-            replayed = self.operation_count
         if rows is not None:
             growth = rows / replayed if replayed else 1.0
         else:  # it only grows: it holds at least what came in the time of the sample
@@ -405,7 +450,7 @@ class Simulation:
         if not self.design.reads or not self.sampled_keys:
             return []
         simulator = self.build_read_simulator(
-            self.replay.design, self.boundaries, self.sampled_keys
+            self.replay.design, self.boundaries, self._read_rows.keys
         )
         return [simulator.measure_read(read) for read in self.design.reads]
 
@@ -419,16 +464,15 @@ class Simulation:
             boundaries: where its regions begin.
             keys: the row key of each sampled event under it.
         """
-        rows = self.sampled_rows
-        is_shared = self.design.layout.has_shared_rows
-        sampled = self.source.first_replayed, self.source.total_count, rows.num_rows, self.seed
+        rows = self._read_rows.rows
+        sampled = self._read_rows.event_count, self.source.total_count, rows.num_rows, self.seed
         measurements = self.source.measurements.setdefault(sampled, {})
         return ReadSimulator(
             design,
             boundaries,
             rows,
             keys,
-            self.operation_count if is_shared else self.replay.row_counter.distinct_count,
+            self._read_rows.row_count,
             self.event_bytes,
             self._build_row_scale(measurements),
             self.max_read_trials,
