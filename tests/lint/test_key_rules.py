@@ -157,6 +157,10 @@ def test_a_stretch_of_a_time_is_said_in_its_own_unit(kind: str, expected: str) -
         (["7", "8", "9"], []),
         (["07", "7", "8"], []),
         (["10", "9", "x"], []),
+        (["-5", "3", "-7"], [("-5", "-7")]),
+        (["-1", "0", "1"], []),
+        (["9.50", "10.25"], [("10.25", "9.50")]),
+        (["1.5.2", "10"], []),
     ],
 )
 def test_any_two_numbers_out_of_order_are_told(

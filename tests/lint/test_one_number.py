@@ -25,7 +25,7 @@ compression = "ZSTD"
 encoding    = "FAST_DIFF"
 
 [cluster]
-servers = 8
+servers = SERVERS
 CAPACITY
 
 [writes]
@@ -33,23 +33,35 @@ rate = "RATE/s"
 """
 PER_BUCKET = '"per_bucket"'
 HEX_STRING = '{ algorithm = "hex_string", regions = 16 }'
-BUCKET, DIGEST = "[bucket(host, 16)][host][ts]", "[digest(host, 4)][host][ts]"
+KEYS = {
+    "[bucket(host, 16)][host][ts]": PER_BUCKET,
+    "[bucket(host, 4)][host][ts]": PER_BUCKET,
+    "[digest(host, 4)][host][ts]": HEX_STRING,
+    "[bucket(host, 2)][ts][host]": PER_BUCKET,
+    "[bucket(host, 3)][host][ts]": "[]",
+}
+"""Keys, and how their tables are split."""
+REGIONS = re.compile(r"(?:Use |regions = )([\d,]+)(?: regions| buckets|, two for| \})")
 
 
 @pytest.mark.parametrize("capacity", ["", 'capacity = "20000/s"'])
-@pytest.mark.parametrize("ttl", ["1h", "1d", "30d", "365d"])
-@pytest.mark.parametrize("rate", [2_000, 50_000, 200_000, 400_000])
-@pytest.mark.parametrize(("key", "splits"), [(BUCKET, PER_BUCKET), (DIGEST, HEX_STRING)])
+@pytest.mark.parametrize("ttl", ["1h", "30d", "365d"])
+@pytest.mark.parametrize("rate", [2_000, 50_000, 400_000])
+@pytest.mark.parametrize("servers", [8, 20])
+@pytest.mark.parametrize("key", KEYS)
 def test_findings_agree_on_servers_and_splits(
-    key: str, splits: str, rate: int, ttl: str, capacity: str
+    key: str, servers: int, rate: int, ttl: str, capacity: str
 ) -> None:
-    """All remedies name one number of servers, and at most one new way to split."""
-    text = LOG.replace("KEY", key).replace("SPLITS", splits).replace("TTL", ttl)
-    design = Design.loads(text.replace("RATE", str(rate)).replace("CAPACITY", capacity))
+    """All remedies name one number of servers and of regions, and one new way to split."""
+    text = LOG.replace("KEY", key).replace("SPLITS", KEYS[key]).replace("TTL", ttl)
+    text = text.replace("SERVERS", str(servers)).replace("CAPACITY", capacity)
+    design = Design.loads(text.replace("RATE", str(rate)))
     remedies = [one.remedy for one in check_design(design).findings]
-    servers = {found for text in remedies for found in re.findall(r"Use ([\d,]+) servers", text)}
-    assert len(servers) <= 1, remedies
+    needed = {found for text in remedies for found in re.findall(r"Use ([\d,]+) servers", text)}
+    assert len(needed) <= 1, remedies
     named = [
         found for text in remedies for found in re.findall(r"splits = (\{.*?\}|\"\w+\")", text)
     ]
     assert len(set(named)) <= 1, remedies
+    counts = {found for text in remedies for found in REGIONS.findall(text)}
+    assert len(counts) <= 1, remedies

@@ -509,3 +509,24 @@ def test_a_ttl_is_shown_in_plain_units(ttl: str, shown: str) -> None:
     span = f"{READ}where = 'host = ? and ts >= ? and ts < ?'\nspan = '30d'"
     [told] = find_problems("RK612", f"[families.d]\nttl = '{ttl}'\n{span}")
     assert f"rows are deleted after {shown}" in told.message
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        (
+            "[bucket(ts, 16)][host][ts]",
+            "gives host but not ts, from which the bucket is computed, ",
+        ),
+        ("[bucket(host, ts, 16)][host][ts]", "from which the bucket is computed too, "),
+        ("[bucket(host, 16)][host][ts]", ""),
+    ],
+)
+def test_a_bucket_that_a_read_cannot_compute_is_told(key: str, expected: str) -> None:
+    """A read that gives some, or none, of the fields of a bucket asks every bucket."""
+    reads = [{"name": "r", "where": "host = ? and ts >= ? and ts < ?", "span": "1h"}]
+    fields = {"host": {"type": "text", "max_bytes": 9}, "ts": "timestamp_ms"}
+    design = Design("t", key, fields=fields, splits="per_bucket", reads=reads)
+    told = [one.message for one in check_design(design, select=["RK611"]).findings]
+    assert bool(expected) == bool(told)
+    assert all(expected in one for one in told)

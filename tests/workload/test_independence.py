@@ -61,3 +61,14 @@ def test_purposes_have_numbers_of_their_own() -> None:
     assert first.tolist() == build_rng("a", 1).random(1_000).tolist()
     for other in (build_rng("b", 1), build_rng("a", 2), build_rng("aa", 1)):
         assert abs(float(np.corrcoef(first, other.random(1_000))[0, 1])) < 0.15
+
+
+@pytest.mark.parametrize("kind", ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"])
+def test_numbers_of_all_widths_are_generated(kind: str) -> None:
+    """Values that identify an event are drawn for whole numbers of all widths."""
+    fields = {"id": {"type": kind, "unique": True}, "ts": "timestamp_ms"}
+    design = Design("t", "[id][ts]", fields=fields, writes={"rate": "100/s", "for": "10s"})
+    workload = WorkloadGenerator(design.writes, design.collect_needed_fields(), 0, design.key)
+    [events] = workload.generate_events()
+    ids = events.rows.column("id").to_pylist()
+    assert len(set(ids)) >= min(900, 2 ** int(kind[1:]) // 3)

@@ -19,6 +19,7 @@ from rowkey.errors import InvalidDesign, ReadError
 from rowkey.hotspots import (
     WARM_RATIO,
     build_declared_facts,
+    find_clock_field,
     find_leading_part,
     predict_causes,
 )
@@ -283,6 +284,30 @@ class LintSubject:
         """Return the expected size and load of the table; a size of 0 if unknown."""
         return self.design.estimate_demand(
             self.facts, counts=self._row_counts, family_sizes=self.family_sizes
+        )
+
+    @cached_property
+    def final_region_bytes(self) -> float:
+        """Return what a region comes to hold on average; all of the table if it begins with a time.
+
+        It is 0 if that is unknown.
+        """
+        if self.boundaries is None or not self.demand.size:
+            return 0.0
+        is_front = find_clock_field(self.design, self.facts) is not None
+        return float(self.demand.size) / (1 if is_front else len(self.boundaries))
+
+    @property
+    def writes_at_the_end_of_buckets(self) -> bool:
+        """Return whether the time of writing comes next to the bucket in the key."""
+        writes = self.design.writes
+        rest = self.key.parts[count_spreading_parts(self.key) :]
+        part = next((one for one in rest if one.cardinality != 1), None)
+        return (
+            writes.time is not None
+            and writes.has_advancing_time
+            and part is not None
+            and part.fields == (writes.time.name,)
         )
 
     @cached_property

@@ -364,8 +364,9 @@ class _ColumnGenerator:
             return pa.DictionaryArray.from_arrays(codes, self.listed_values)
         kind = self.field.type.build_arrow_type()
         if pa.types.is_integer(kind):
-            start = self.domain.generate_value(0)
-            return pa.array(indexes.astype(np.int64) + start).cast(kind)
+            number = np.uint64 if pa.types.is_unsigned_integer(kind) else np.int64
+            start = number(self.domain.generate_value(0))
+            return pa.array(indexes.astype(number) + start).cast(kind)
         unique_indexes, codes = np.unique(indexes, return_inverse=True)
         values = self._build_values(unique_indexes)
         return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), values)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
+from rowkey.regions import MAX_FILE_SIZE
 from rowkey.schema import Constant, FunctionCall
 
 if TYPE_CHECKING:
@@ -57,17 +58,21 @@ line = { type = "text", max_bytes = 500 }
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table is created with fewer regions than servers."""
         boundaries, servers = subject.boundaries, subject.cluster.servers
-        if boundaries is None or "moving_front" in subject.causes:
-            return
+        if boundaries is None or not {"moving_front", "missed_splits"}.isdisjoint(subject.causes):
+            return  # other splits, or another key, come first
         cause = subject.causes.get("few_entities")
         if cause is not None and cause.evidence["values"] < servers:
             return  # each value lies in one region, so more regions than values stay empty
+        if self._has_region_per_bucket(subject) and subject.writes_at_the_end_of_buckets:
+            return  # RK124 names the number of buckets
         count = len(boundaries)
         if 1 < count < servers:
             idle = servers - count
             target = subject.sizing.regions
             remedy = f"Use {target} regions."
-            if self._has_region_per_bucket(subject):
+            if subject.final_region_bytes > MAX_FILE_SIZE and subject.is_declared("splits"):
+                remedy = "Split the table as RK802 says."
+            elif self._has_region_per_bucket(subject):
                 target = -(-target // servers) * servers
                 remedy = (
                     f"Use {target} buckets, one region each{subject.format_fan_out_change(target)}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.lint.contract import Rule
+from rowkey.lint.contract import MANY_VERSIONS, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,13 +56,11 @@ price = "u32"
 [families.d]
 versions = 1
 """
-    WARNING_VERSIONS = 100
-    """Versions from which it is reported. Source: the book's "hundreds or more"."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family that keeps very many versions."""
         for name, family in subject.families.items():
-            if family.versions >= self.WARNING_VERSIONS:
+            if family.versions >= MANY_VERSIONS:
                 yield self.build_finding(
                     subject.format_path("families", name, "versions"),
                     f"the family keeps {family.versions:,} versions of each cell, all in one row",

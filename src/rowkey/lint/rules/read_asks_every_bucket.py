@@ -84,16 +84,15 @@ limit = 1000
             given_fields = {name for name, bound in one.bounds.items() if isinstance(bound, Equal)}
             missing_fields = bucket_fields - given_fields
             buckets = subject.bucket_count
-            if (
-                one.plan is None
-                or buckets is None
-                or not bucket_fields & given_fields
-                or not missing_fields
-            ):
+            if one.plan is None or buckets is None or not missing_fields:
                 continue
             if one.plan.is_full_scan or one.plan.fan_out < buckets:
                 continue
-            pinned = [name for name in subject.key.fields if name in bucket_fields & given_fields]
+            pinned = [name for name in subject.key.fields if name in given_fields]
+            hashed = [name for name in pinned if name in bucket_fields]
+            pinned = hashed or pinned
+            if not pinned:
+                continue
             counts = [subject.count_distinct(name) for name in pinned]
             if all(counts) and prod(n for n in counts if n) < self.MIN_VALUES_PER_BUCKET * buckets:
                 continue
@@ -101,7 +100,8 @@ limit = 1000
             yield self.build_finding(
                 one.path,
                 f"the read '{one.read.name}' gives {names} but not "
-                f"{' and '.join(sorted(missing_fields))}, from which the bucket is computed too, "
+                f"{' and '.join(sorted(missing_fields))}, from which the bucket is computed"
+                f"{' too' if hashed else ''}, "
                 f"so it scans {pluralize(one.plan.fan_out, 'range')}",
                 ANOTHER_KEY,
                 value=one.read.name,

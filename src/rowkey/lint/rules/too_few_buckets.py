@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
-from rowkey.plan import count_spreading_parts
 from rowkey.proposals import BUCKETS_PER_SERVER
 
 if TYPE_CHECKING:
@@ -55,19 +54,11 @@ ts   = "timestamp_ms"
 host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 """
-    other_codes = ("RK205",)
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if there are fewer buckets than servers."""
         buckets, servers = subject.bucket_count, subject.cluster.servers
-        if buckets is None or buckets >= servers:
-            return
-        later_parts = [
-            p for p in subject.key.parts[count_spreading_parts(subject.key) :] if p.cardinality != 1
-        ]
-        time = subject.design.writes.time
-        is_clock = subject.design.writes.has_advancing_time
-        if time is None or not is_clock or not later_parts or later_parts[0].fields != (time.name,):
+        if buckets is None or buckets >= servers or not subject.writes_at_the_end_of_buckets:
             return
         target = BUCKETS_PER_SERVER * servers
         yield self.build_finding(

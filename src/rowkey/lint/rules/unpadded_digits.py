@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
@@ -75,6 +76,7 @@ limit = 100
 
     DATE_FORM = re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{4}|\d{2})(?!\d)")
     """Text that begins with a day or a month, and has the year last."""
+    NUMBER_FORM = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each text field of numbers whose order a read needs."""
@@ -87,7 +89,7 @@ limit = 100
                 if name not in subject.key.fields or not texts or len(texts) < len(values):
                     continue
                 is_dated = all(map(self.DATE_FORM.match, texts))
-                if not is_dated and not all(one.isascii() and one.isdigit() for one in texts):
+                if not is_dated and not all(map(self.NUMBER_FORM.fullmatch, texts)):
                     continue
                 pair = next(self._find_misordered_pairs(texts, is_dated=is_dated), None)
                 if pair is None:
@@ -112,14 +114,26 @@ limit = 100
                     subject.format_path("fields", name),
                     f"{name} holds numbers as text, and the read '{one.read.name}' needs their "
                     f"order, but {greater} sorts before {lesser}",
-                    "Declare a number type, or pad the values and declare digits of width "
-                    f"{max(map(len, texts))}.",
+                    self._format_number_remedy(texts),
                     value=field.type.name,
                     verdict="Keys compare as unsigned bytes, not as ASCII text or numbers.",
                     read=one.read.name,
                     greater=greater,
                     lesser=lesser,
                 )
+
+    @staticmethod
+    def _format_number_remedy(texts: list[str]) -> str:
+        """Return the type to declare for numbers that are written as text."""
+        digits = max(len(one.partition(".")[2]) for one in texts)
+        if digits:
+            return f"Declare a decimal of scale {digits}."
+        if any(one.startswith("-") for one in texts):
+            return "Declare i32 or i64."
+        return (
+            "Declare a number type, or pad the values and declare digits of width "
+            f"{max(map(len, texts))}."
+        )
 
     @staticmethod
     def _find_misordered_pairs(texts: list[str], *, is_dated: bool) -> Iterator[tuple[str, str]]:
@@ -130,11 +144,10 @@ limit = 100
             is_dated: whether they are dates.
         """
 
-        def number(text: str) -> tuple[int, str]:
+        def number(text: str) -> Decimal:
             if is_dated:  # of one year they may begin with the day or the month
                 match = UnpaddedDigits.DATE_FORM.match(text)
-                return int(match[2]) if match else 0, ""
-            digits = text.lstrip("0")
-            return len(digits), digits
+                return Decimal(match[2] if match else 0)
+            return Decimal(text)
 
         return (pair for pair in pairwise(sorted(texts)) if number(pair[0]) > number(pair[1]))
