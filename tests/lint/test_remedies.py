@@ -75,7 +75,7 @@ COST_REMARKS = (
     "by adding up its rows",
 )
 """Words by which a remedy says that some reads then ask more ranges."""
-TRIED, IN_PROSE = 112, 130
+TRIED, IN_PROSE = 111, 130
 """Ways of remedies that are tried, at the least, and remedies in prose, at the most."""
 
 

@@ -86,7 +86,7 @@ EXPECTED_FINDINGS: dict[str, list[str]] = {
     "orders_by_user/joined": ["RK109 key", "RK109 key", "RK111 reads[0]", "RK111 reads[1]"],
     "orders_hashed/better": [],
     "orders_hashed/three_partitions": [
-        "RK115 key", "RK115 key", "RK124 key", "RK205 splits", "RK601 reads[0].where",
+        "RK115 key", "RK115 key", "RK124 key", "RK601 reads[0].where",
     ],
     "packed/better": [],
     "packed/columns": ["RK502 fields.temperature"],

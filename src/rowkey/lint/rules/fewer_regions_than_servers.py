@@ -58,8 +58,8 @@ line = { type = "text", max_bytes = 500 }
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table is created with fewer regions than servers."""
         boundaries, servers = subject.boundaries, subject.cluster.servers
-        if boundaries is None or not {"moving_front", "missed_splits"}.isdisjoint(subject.causes):
-            return  # other splits, or another key, come first
+        if boundaries is None or "moving_front" in subject.causes:
+            return
         cause = subject.causes.get("few_entities")
         if cause is not None and cause.evidence["values"] < servers:
             return  # each value lies in one region, so more regions than values stay empty
@@ -70,7 +70,9 @@ line = { type = "text", max_bytes = 500 }
             idle = servers - count
             target = subject.sizing.regions
             remedy = f"Use {target} regions."
-            if subject.final_region_bytes > MAX_FILE_SIZE and subject.is_declared("splits"):
+            if "missed_splits" in subject.causes:
+                remedy = "Split the table as RK201 says."
+            elif subject.final_region_bytes > MAX_FILE_SIZE and subject.is_declared("splits"):
                 remedy = "Split the table as RK802 says."
             elif self._has_region_per_bucket(subject):
                 target = -(-target // servers) * servers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -88,14 +89,16 @@ limit = 1000
                 continue
             if one.plan.is_full_scan or one.plan.fan_out < buckets:
                 continue
-            pinned = [name for name in subject.key.fields if name in given_fields]
-            hashed = [name for name in pinned if name in bucket_fields]
-            pinned = hashed or pinned
+            hashed = [name for name in subject.key.fields if name in bucket_fields & given_fields]
+            pinned = hashed or self._list_leading_fields(subject, given_fields)
             if not pinned:
                 continue
             counts = [subject.count_distinct(name) for name in pinned]
-            if all(counts) and prod(n for n in counts if n) < self.MIN_VALUES_PER_BUCKET * buckets:
+            is_known = all(counts)
+            if is_known and prod(n for n in counts if n) < self.MIN_VALUES_PER_BUCKET * buckets:
                 continue
+            if not hashed and not is_known:
+                continue  # a bucket of other fields may be there because these have few values
             names = ", ".join(pinned)
             yield self.build_finding(
                 one.path,
@@ -109,3 +112,10 @@ limit = 1000
                 lacking=sorted(missing_fields),
                 needs_key=True,
             )
+
+    @staticmethod
+    def _list_leading_fields(subject: LintSubject, given_fields: set[str]) -> list[str]:
+        """Return the given fields that follow the bucket in the key."""
+        rest = subject.key.parts[count_spreading_parts(subject.key) :]
+        leading = takewhile(lambda part: given_fields.issuperset(part.fields), rest)
+        return [name for part in leading for name in part.fields]
