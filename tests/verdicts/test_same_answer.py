@@ -233,3 +233,20 @@ def list_rows(judged: JudgedDesign) -> list[tuple[float, float, float]]:
     return [
         (cost.fan_out[0], cost.read_rows, cost.returned_rows) for cost in judged.simulation.reads
     ]
+
+
+def test_a_read_by_a_column_is_told_to_need_a_second_table() -> None:
+    """Where the key lacks all that a read gives, no other key is sought in vain."""
+    judged = JudgedDesign(
+        Design(
+            "members",
+            "[bucket(member, 8)][member]",
+            fields={"member": "u32", "mail": {"type": "text", "max_bytes": 40}},
+            splits="per_bucket",
+            writes={"rate": "20/s"},
+            reads=[{"name": "login", "where": "mail = ?", "rate": "8/s"}],
+        ),
+        names_keys=True,
+    )
+    [remedy] = [one.remedy for one in judged.warnings if one.code == "RK601"]
+    assert "a second table too, whose key begins with mail;" in remedy

@@ -103,7 +103,18 @@ class KeyRemedy:
             if one.rank >= finding.rank
         }
         is_mended = _identify_finding(finding) not in remaining
-        return self._complete(finding, is_mended=is_mended)
+        completed = self._complete(finding, is_mended=is_mended)
+        key_fields = self._declared_design.design.key.fields
+        outside = [name for name in finding.evidence.get("given", ()) if name not in key_fields]
+        if completed.remedy != NO_KEY_REMEDY or not outside:
+            return completed
+        remedy = Message(
+            "remedy.second_table",
+            "No key of these fields serves it. Write each event to a second table "
+            "too, whose key begins with {fields}; what writes them keeps both in step.",
+            fields=" and ".join(outside),
+        )
+        return replace(completed, remedy=remedy)
 
     def _complete_cause(self, cause: CauseFinding) -> CauseFinding:
         """Return a cause of the load of writes with this remedy if it needs another key."""
