@@ -226,10 +226,29 @@ def _list_tails(
         tuple(FieldRef(name) for name in list_key_fields(read) if name in addable) for read in reads
     ]
     together = tuple(dict.fromkeys(term for terms in added for term in terms))
+    clear = _replace_scrambled_terms(design, terms, reads)
     for extra in dict.fromkeys([(), *added, together]):  # of several tables, each has them all
-        for order in _list_orders((*terms, *extra), reads):
-            for directed in _list_directions(order, reads):
-                yield (*constants, *_remove_redundant_terms(design, directed))
+        for some in dict.fromkeys([terms, clear]):
+            for order in _list_orders((*some, *extra), reads):
+                for directed in _list_directions(order, reads):
+                    yield (*constants, *_remove_redundant_terms(design, directed))
+
+
+def _replace_scrambled_terms(design: Design, terms: Terms, reads: Sequence[ExampleRead]) -> Terms:
+    """Return terms with fields in place of what hides the order of those that reads ask for.
+
+    A digest of two fields serves no read that gives one of them, and a reversed time no range.
+    """
+    asked = {name for read in reads for name in list_key_fields(read)}
+    asked |= {name for read in reads for name in read.bounds}
+    clear: list[Term] = []
+    key = build_key(terms, design.fields, Mistakes())
+    if key is None:
+        return terms
+    for term, part in zip(terms, key.parts, strict=True):
+        is_hidden = part.order is Order.NONE and not asked.isdisjoint(part.fields)
+        clear += map(FieldRef, part.fields) if is_hidden else [term]
+    return tuple(dict.fromkeys(clear))
 
 
 def _remove_redundant_terms(design: Design, terms: Terms) -> Terms:
