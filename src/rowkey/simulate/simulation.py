@@ -282,16 +282,8 @@ class Simulation:
             return find_write_peak(self.skews, self.time_density, placements)
         density = self.time_density
         seconds = density.place_times(self.sampled_rows) * density.duration_s
-        # A recording of all traffic shows a peak by its own events only, as many as needed.
-        widths_s = [
-            one.width_s
-            for one in self.skews
-            if one.width_s in PEAK_WIDTHS_S
-            and (one.busiest.events or self.design.sample_part != "period")
-        ]
-        repetitions = self._count_repetitions()
         return find_table_peak(
-            self._table_load, seconds, density, placements, repetitions, widths_s
+            self._table_load, seconds, density, placements, self._count_repetitions()
         )
 
     def _count_repetitions(self) -> int:

@@ -99,7 +99,6 @@ def find_table_peak(
     density: TimeDensity,
     placements: Placements,
     repetitions: int,
-    widths_s: Sequence[int] = PEAK_WIDTHS_S,
 ) -> WritePeak | None:
     """Return the peak of a table of which a sample has a part; None as for a recording.
 
@@ -109,18 +108,17 @@ def find_table_peak(
         density: how densely events lie in time.
         placements: where regions lie.
         repetitions: how often the table has the time of the sample.
-        widths_s: widths of window to look at, ascending.
     """
     import numpy as np
 
     servers, regions = placements.servers, placements.regions
-    for width_s in widths_s:
+    for width_s in PEAK_WIDTHS_S:
         if width_s * SECOND_NS < density.step_ns:
             continue
         count = max(round(density.duration_s / width_s), 1)
         most = max(MAX_CELLS // servers // repetitions, 1)
         if count > most:
-            if width_s < max(widths_s):
+            if width_s < max(PEAK_WIDTHS_S):
                 continue
             count = most
         windows = (seconds / density.duration_s * count).astype(np.int64).clip(0, count - 1)
