@@ -143,13 +143,7 @@ def test_empty_regions_change_no_need(splits: list[str]) -> None:
     sample = build_sample()
     hosts = [f"h{n % 2}" for n in range(sample.num_rows)]
     sample = sample.set_column(0, "host", pa.array(hosts))
-    needs = estimate(
-        "[host][ts]",
-        family={"ttl": "10m"},
-        sample=sample,
-        splits=splits,
-        writes={"rate": "9000/s", "grows": "rows"},
-    )
+    needs = estimate("[host][ts]", "9000/s", family={"ttl": "10m"}, sample=sample, splits=splits)
     assert 2 == needs.servers.value, needs.servers
 
 

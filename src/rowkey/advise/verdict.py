@@ -31,25 +31,17 @@ if TYPE_CHECKING:
 Grade = Literal["good", "fair", "poor"]
 GRADES: tuple[Grade, ...] = ("good", "fair", "poor")
 """Grades, the best first: deploy it; it works, but look at it; it will hurt."""
-Topic = Literal["writes", "read", "load", "growth", "finding"]
+Topic = Literal["writes", "read", "load", "finding"]
 """What an assessment is about."""
 
 FAIR_UTILIZATION = 0.5
 """Share of its capacity above which a server has too little left for twice the load."""
-WAVE_FACTOR = 2.0
-"""Times its writes that a sample shorter than a day may have at another hour: what a good design
-has room for."""
 MAX_WASTE_OF_LARGE_ANSWERS = 1.5
 """Operations of an answer, for each one that its rows need, up to which they are the load."""
 MAX_ROWS_OF_POINT_READ = 10
 """Rows that a point read returns at most; it never scans the table in a good design."""
 MIN_SHOWN_PERCENT, MAX_SHOWN_PERCENT = 0.001, 1_000
 """Percent of a capacity below and above which it does not matter how much less or more it is."""
-_GRADE_WORDS = {
-    "good": Message("grade.good", "GOOD"),
-    "fair": Message("grade.fair", "FAIR"),
-    "poor": Message("grade.poor", "POOR"),
-}
 _LEVELS = {
     "even": Message("verdict.even", "even"),
     "warm": Message("verdict.warm", "warm"),
@@ -59,7 +51,7 @@ _LEVELS = {
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The grade of the writes, of one read, of all load, of other growth or of one finding.
+    """The grade of the writes, of one read, of all load or of one finding.
 
     Args:
         topic: what it is about.
@@ -82,7 +74,7 @@ class Assessment:
 
     @property
     def subject(self) -> str:
-        """Return what it is about as text: the topic, `read NAME` or a rule's code."""
+        """Return what it is about as text: `writes`, `read NAME`, `load` or a rule's code."""
         return " ".join(filter(None, (self.topic if self.topic != "finding" else "", self.name)))
 
     @property
@@ -96,13 +88,10 @@ class DesignVerdict:
     """The verdict on a design.
 
     Args:
-        assessments: of the writes, of every read and of every warning and error, the worst first;
-            after the first one, why the grade may be another.
-        other_grades: what it is if what the sample does not show is so, the best first.
+        assessments: of the writes, of every read and of every warning and error, the worst first.
     """
 
     assessments: tuple[Assessment, ...]
-    other_grades: tuple[Grade, ...] = ()
 
     @property
     def decisive(self) -> Assessment:
@@ -136,97 +125,7 @@ def judge_design(simulation: Simulation, findings: Sequence[Finding]) -> DesignV
     load = _assess_load(simulation, writes, reads)
     assessments = [writes, *reads, *load, *_assess_findings(findings)]
     # The sort is stable: of equal grades the writes come first, then the reads in their order.
-    first, *others = sorted(assessments, key=lambda one: -one.rank)
-    growth = list(_assess_growth(simulation, findings, [first, *others]))
-    other_grades = tuple(sorted({grade for grade, _ in growth}, key=GRADES.index))
-    return DesignVerdict((first, *(one for _, one in growth), *others), other_grades)
-
-
-def _assess_growth(
-    simulation: Simulation, findings: Sequence[Finding], assessments: Sequence[Assessment]
-) -> Iterator[tuple[Grade, Assessment]]:
-    """Yield what other grade a design has if what the sample does not show is so, and what that is.
-
-    Args:
-        simulation: a replay of its events.
-        findings: what the lint rules found in it.
-        assessments: the worst first.
-    """
-    grade, density = assessments[0].grade, simulation.time_density
-    remedy: Message | str
-    if simulation.is_growth_unknown and density is not None:
-        other = judge_design(simulation.assume_growth("rows"), findings).grade
-        message = Message(
-            "verdict.growth_unknown",
-            "{grade} if the declared rate, {factor} times that of the sample, is of more values of "
-            "the same pace; {other} if the same values come more often",
-            grade=_GRADE_WORDS[grade],
-            other=_GRADE_WORDS[other],
-            factor=format_number(density.sample_factor, 3),
-        )
-        remedy = Message(
-            "verdict.declare_growth",
-            'Declare [writes] grows = "entities" or "rows", or [sample] of: how it was taken.',
-        )
-        if other != grade:
-            yield other, Assessment("growth", "", grade, message, remedy)
-            return
-    peak, rate = simulation.write_peak, simulation.design.writes.rate
-    if rate is None or density is None or simulation.is_thin:
-        return
-    busiest = _estimate_busiest_writes(simulation)
-    if peak is not None and peak.factor_range is not None:
-        low, high = (
-            busiest * factor / peak.server_factor if peak.server_factor else busiest
-            for factor in peak.factor_range
-        )
-        for bound in (low, high):
-            other = _grade_with_writes(simulation, assessments, bound)
-            if other != grade:
-                message = Message(
-                    "verdict.peak_range",
-                    "{grade} at the likeliest peak of the writes; {other} at {bound} of the "
-                    "busiest server, which chance may make of it",
-                    grade=_GRADE_WORDS[grade],
-                    other=_GRADE_WORDS[other],
-                    bound=_format_share(bound),
-                )
-                remedy = Message("verdict.larger_sample", "A larger sample says it more exactly.")
-                yield other, Assessment("growth", "", grade, message, remedy)
-    if simulation.is_short:
-        other = _grade_with_writes(simulation, assessments, WAVE_FACTOR * busiest)
-        message = Message(
-            "verdict.short_sample",
-            "{grade} if all hours are like those of the sample, which lasts {duration}; {other} if "
-            "some have {factor:g} times as many writes",
-            grade=_GRADE_WORDS[grade],
-            other=_GRADE_WORDS[other],
-            duration=_format_hours(density.duration_s),
-            factor=WAVE_FACTOR,
-        )
-        if other != grade:
-            remedy = Message("verdict.sample_day", "Give a sample of a day or more.")
-            yield other, Assessment("growth", "", grade, message, remedy)
-
-
-def _grade_with_writes(
-    simulation: Simulation, assessments: Sequence[Assessment], busiest: float
-) -> Grade:
-    """Return the grade of a design if writes take another share of the busiest server.
-
-    Args:
-        simulation: a replay of its events.
-        assessments: the worst first.
-        busiest: that share.
-    """
-    utilization = max(busiest + _estimate_even_reads(simulation), busiest)
-    grade = _grade_utilization(utilization)
-    if simulation.verdict.level != "even" and busiest > HARMLESS_UTILIZATION:
-        grade = _choose_worse(grade, "fair")
-    for one in assessments:
-        if one.topic in {"read", "finding"}:
-            grade = _choose_worse(grade, one.grade)
-    return grade
+    return DesignVerdict(tuple(sorted(assessments, key=lambda one: -one.rank)))
 
 
 def get_capacity(design: Design) -> tuple[float, bool]:
@@ -265,21 +164,7 @@ def assess_writes(simulation: Simulation) -> Assessment:
         capacity=_describe_capacity(simulation),
     )
     peak = simulation.write_peak
-    if peak is not None and peak.factor_range is not None and utilization > WARM_RATIO * mean:
-        low, high = (utilization * one / peak.server_factor for one in peak.factor_range)
-        message = Message(
-            "verdict.table_peak",
-            "{mean}; in the busiest {seconds} s of the table, estimated from this part of it, one "
-            "server takes {factor}× its fair share of the mean rate: {utilization} of it, {low} to "
-            "{high} by chance",
-            mean=message,
-            seconds=peak.width_s,
-            factor=f"{peak.server_factor:.1f}",
-            utilization=_format_share(utilization),
-            low=_format_share(low),
-            high=_format_share(high),
-        )
-    elif peak is not None and utilization > WARM_RATIO * mean:
+    if peak is not None and utilization > WARM_RATIO * mean:
         message = Message(
             "verdict.write_peak",
             "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
@@ -466,18 +351,6 @@ def _format_rate(rate: float) -> str:
     unit, seconds = next((one for one in units if rate * one[1] >= 1), units[-1])
     rounded = float(f"{rate * seconds:.3g}")
     return f"{rounded:,.0f}/{unit}" if rounded >= 100 else f"{rounded:g}/{unit}"
-
-
-def _format_hours(seconds: float) -> str:
-    """Return a time of less than a day.
-
-    >>> _format_hours(3_599.9), _format_hours(754), _format_hours(12)
-    ('1 h', '13 min', '12 s')
-    """
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{format_number(minutes / 60, 3)} h"
 
 
 def _assess_reads(simulation: Simulation, findings: Sequence[Finding]) -> Iterator[Assessment]:
@@ -706,15 +579,10 @@ def estimate_utilization(simulation: Simulation) -> float:
     Only what has a rate counts: 0 where none is declared.
     """
     loads = _sum_utilizations(simulation)
+    write_loads = _estimate_write_utilizations(simulation)
     # The server that writes keep busiest changes from window to window where their front moves.
-    reads = _estimate_even_reads(simulation)
+    reads = float((loads - write_loads)[_find_used_servers(simulation)].mean())
     return max(_estimate_busiest_writes(simulation) + reads, float(loads.max()))
-
-
-def _estimate_even_reads(simulation: Simulation) -> float:
-    """Return the mean share of its capacity that reads take of a server that has rows."""
-    reads = _sum_utilizations(simulation) - _estimate_write_utilizations(simulation)
-    return float(reads[_find_used_servers(simulation)].mean())
 
 
 def _sum_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:

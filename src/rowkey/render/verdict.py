@@ -19,11 +19,7 @@ GRADE_STYLES = {"good": "bold green", "fair": "bold yellow", "poor": "bold red"}
 
 VERDICT_FIELDS = {
     "verdict.grade": "good, fair or poor: the worst grade of all assessments",
-    "verdict.other_grades": "what it is if what the sample does not show is so, the best first",
-    "verdict.assessments[].topic": (
-        "writes, read, load (writes and reads together), growth (why it may be another grade) or "
-        "finding"
-    ),
+    "verdict.assessments[].topic": "writes, read, load (writes and reads together) or finding",
     "verdict.assessments[].name": "the name of the read, or the code of the rule; else empty",
     "verdict.assessments[].grade": "good, fair or poor; the worst comes first",
     "verdict.assessments[].message": "why, with its figures; null if values are hidden",
@@ -71,7 +67,6 @@ def build_verdict_document(
     return {
         "verdict": {
             "grade": verdict.grade,
-            "other_grades": list(verdict.other_grades),
             "assessments": [_build_assessment(one, redaction) for one in verdict.assessments],
         },
         "writes": {

@@ -6,7 +6,6 @@ from bisect import bisect_left
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S
@@ -14,7 +13,6 @@ from rowkey.hotspots import (
     LoadResult,
     MeasuredSkew,
     find_clock_field,
-    find_indivisible_fields,
     is_within_one_step,
     recognise_causes,
     recognise_read_causes,
@@ -22,26 +20,23 @@ from rowkey.hotspots import (
 from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
+from rowkey.simulate.entity_chance import EntityChance, compute_table_skew
 from rowkey.simulate.operation_map import OperationMap
 from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import draw_salts, encode_keys
 from rowkey.simulate.row_scale import (
-    DAY_S,
-    MIN_LONGER,
     RowScale,
     TimeDensity,
     measure_time_density,
     number_values,
 )
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
-from rowkey.simulate.table_load import MIN_FACTOR, PartGrowth, TableLoad
 from rowkey.simulate.trial_values import TRIALS_PER_READ
-from rowkey.simulate.verdict import expect_next_step, judge_skew, judge_table_load
-from rowkey.simulate.write_peak import PEAK_WIDTHS_S, WritePeak, find_table_peak, find_write_peak
+from rowkey.simulate.verdict import allow_for_few_entities, expect_next_step, judge_skew
+from rowkey.simulate.write_peak import WritePeak, find_write_peak
 from rowkey.workload import (
-    ValueGrowth,
     build_bit_generator,
     count_key_values,
     count_write_operations,
@@ -63,8 +58,6 @@ if TYPE_CHECKING:
     from rowkey.simulate.split_report import SplitReport
     from rowkey.simulate.verdict import Verdict
 
-MIN_SERVER_SHARE = 1e-9
-"""Share of the regions of a server that has none."""
 _READ_FREE_RESULTS = (
     "regions",
     "skews",
@@ -81,18 +74,6 @@ _READ_FREE_RESULTS = (
     "causes",
 )
 """Results of a simulation in which the declared reads have no part."""
-_GROWTH_FREE_RESULTS = (
-    "regions",
-    "skews",
-    "server_shares",
-    "region_shares",
-    "time_density",
-    "sampled_rows",
-    "sampled_keys",
-    "key_bytes",
-    "event_bytes",
-)
-"""Results in which it has no part what makes the declared rate higher than that of the sample."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +125,6 @@ class Simulation:
         replay: the events, counted.
         seed: where randomness began.
         max_read_trials: how often each read is tried at most, with other values.
-        assumed_growth: what makes the declared rate higher, in place of `[writes] grows`.
     """
 
     design: Design
@@ -153,12 +133,6 @@ class Simulation:
     replay: Replay
     seed: int
     max_read_trials: int = TRIALS_PER_READ
-    assumed_growth: str | None = None
-
-    @property
-    def grows(self) -> str | None:
-        """Return what makes the declared rate higher than the sample's; None if that is unknown."""
-        return self.assumed_growth or self.design.declaration.writes.grows
 
     @property
     def boundaries(self) -> Boundaries:
@@ -229,10 +203,13 @@ class Simulation:
             self.window_count,
             0.0 if density is None else self.operation_count / density.sample_rate,
         )
-        if self._table_load is not None and self.is_part:
-            verdict = judge_table_load(
-                verdict, self._table_load, *self._assign_windows(verdict.width_s)
-            )
+        if self._entity_chance is not None:
+            windows = self.window_count
+            if verdict.width_s is not None and density is not None:
+                mean = density.sample_rate * verdict.width_s
+                windows = max(round(self.operation_count / mean), 1)
+            draws = self._entity_chance.count_draws(self.operation_count, windows)
+            verdict = allow_for_few_entities(verdict, *draws, servers)
         is_first_step = find_clock_field(self.design, self.facts) is not None and (
             is_within_one_step(self.design, self.facts, self.sampled_rows, self.sampled_keys)
         )
@@ -241,17 +218,15 @@ class Simulation:
     @cached_property
     def write_shares(self) -> np.ndarray[Any, Any]:
         """Return the share of all writes that each server takes, in the table of a sample."""
-        import numpy as np
-
         loads = self.replay.placements.sum_by_server(self.replay.writes)
         shares: np.ndarray[Any, Any] = loads / max(self.operation_count, 1)
-        if self._table_load is None or not self.is_part:
+        if self._entity_chance is None:
             return shares
-        windows = np.zeros(len(self.sampled_keys), np.int64)
-        drawn = [one.ravel() for one in self._table_load.draw_loads(windows, 1)]
-        drawn.sort(key=lambda one: float(one.max() / one.sum()))
-        likely = drawn[len(drawn) // 2]
-        return np.asarray(likely / likely.sum())
+        servers = len(shares)
+        skew, fair = float(shares.max()) * servers, 1 / servers
+        draws = self._entity_chance.count_draws(self.operation_count, 1)
+        table_skew = compute_table_skew(skew, *draws, servers)
+        return fair + (shares - fair) * ((table_skew - 1) / max(skew - 1, table_skew - 1, 1e-9))
 
     @cached_property
     def time_density(self) -> TimeDensity | None:
@@ -277,90 +252,26 @@ class Simulation:
         """
         if self.source.origin != "sample" or self.is_thin or self.time_density is None:
             return None
-        placements = self.replay.placements
-        if self._table_load is None:
-            return find_write_peak(self.skews, self.time_density, placements)
-        density = self.time_density
-        seconds = density.place_times(self.sampled_rows) * density.duration_s
-        return find_table_peak(
-            self._table_load, seconds, density, placements, self._count_repetitions()
+        return find_write_peak(
+            self.skews,
+            self.time_density,
+            self.operation_count,
+            self.replay.placements,
+            self._entity_chance,
         )
-
-    def _count_repetitions(self) -> int:
-        """Return how often the table has the time of the sample, up to a day."""
-        density = self.time_density
-        if density is None or self.design.writes.rate is None:
-            return 1
-        if density.duration_s < max(PEAK_WIDTHS_S):  # too short to show a peak
-            return 1
-        return max(round(min(self.kept_s, DAY_S) / density.duration_s), 1)
-
-    @property
-    def is_part(self) -> bool:
-        """Return whether the table has more events than the sample in the sample's time."""
-        density = self.time_density
-        return density is not None and density.sample_factor >= MIN_FACTOR
-
-    @property
-    def is_growth_unknown(self) -> bool:
-        """Return whether nothing says why the declared rate is higher than that of the sample."""
-        return self.is_part and self.grows is None and self.design.sample_part == "period"
-
-    @property
-    def is_short(self) -> bool:
-        """Return whether the sample does not show the wave of a day that the table keeps."""
-        density = self.time_density if self.source.origin == "sample" else None
-        return density is not None and (density.duration_s * MIN_LONGER < min(self.kept_s, DAY_S))
-
-    @property
-    def kept_s(self) -> float:
-        """Return the seconds that the table keeps an event, perhaps infinite."""
-        ttl_s = max(family.ttl_s for family in self.design.families.values())
-        return inf if ttl_s == FOREVER_S else ttl_s
 
     @cached_property
-    def _table_load(self) -> TableLoad | None:
-        """Return the load of the table that a sample is a part of; None if it shows it itself."""
-        import numpy as np
+    def _entity_chance(self) -> EntityChance | None:
+        """Return how few entities a sample of some of them has; None if it has all."""
         import pyarrow as pa
 
-        density, part, rows = self.time_density, self.design.sample_part, self.sampled_rows
-        if self.source.origin != "sample" or density is None or self.is_thin:
-            return None
-        more = density.sample_factor
-        if more < MIN_FACTOR and self._count_repetitions() == 1:
+        part, share = self.design.sample_part, self.design.sample_share
+        names = self.sampled_rows.schema.names
+        if share is None or part not in names or self.source.origin != "sample":
             return None
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
-        assignment = self.replay.placements.assignments[0]
-        counts = np.bincount(assignment, minlength=self.design.cluster.servers)
-        shares = np.maximum(counts / len(assignment), MIN_SERVER_SHARE)
-        names = (part,) if part in rows.schema.names else find_indivisible_fields(self.design)
-        groups = number_values(rows, names) if names else np.arange(rows.num_rows)
-        is_heavy = np.zeros(int(groups.max()) + 1, np.bool_)
-        kept = rows.num_rows / self.operation_count
-        is_thinned = part == "events" or self.grows == "rows"
-        growth = PartGrowth(
-            1.0 if is_thinned else more, kept / more if is_thinned else kept, more / kept
-        )
-        if not is_thinned and part == "period":
-            is_heavy = ValueGrowth(groups, density.place_times(rows)).is_heavy
-        return TableLoad(groups, assignment.take(regions), shares, is_heavy, growth, self.seed)
-
-    def _assign_windows(self, width_s: int | None) -> tuple[np.ndarray[Any, Any], int]:
-        """Return the window of each sampled event, and how many there are.
-
-        Args:
-            width_s: seconds of a window; None for windows of equal numbers of events.
-        """
-        import numpy as np
-
-        density, replay = self.time_density, self.replay
-        if width_s is None or density is None:
-            positions = replay.reservoir.collect_positions()
-            return replay.equal_windows.assign_windows(positions), self.window_count
-        count = max(round(density.duration_s / width_s), 1)
-        places = density.place_times(self.sampled_rows)
-        return (places * count).astype(np.int64).clip(0, count - 1), count
+        servers = self.replay.placements.assignments[0].take(regions)
+        return EntityChance(number_values(self.sampled_rows, [part]), servers, share)
 
     @property
     def overwrite_count(self) -> int:
@@ -522,15 +433,16 @@ class Simulation:
             pace=self._find_pace(),
             part=design.sample_part,
             part_share=design.sample_share,
-            grows=self.grows,
+            grows=design.declaration.writes.grows,
         )
 
     def _find_pace(self) -> tuple[str, float, float] | None:
         """Return the field whose values each write at a declared period, with it and the ttl."""
         writes = self.design.writes
-        if writes.entity is None or writes.period_ms is None or self.kept_s == inf:
+        ttl_s = max(family.ttl_s for family in self.design.families.values())
+        if writes.entity is None or writes.period_ms is None or ttl_s == FOREVER_S:
             return None
-        return writes.entity, writes.period_ms / 1_000, self.kept_s
+        return writes.entity, writes.period_ms / 1_000, ttl_s
 
     @cached_property
     def reads(self) -> Sequence[ReadCost]:
@@ -582,17 +494,6 @@ class Simulation:
         other = replace(self, design=design, replay=replay)
         kept = {name: vars(self)[name] for name in _READ_FREE_RESULTS if name in vars(self)}
         vars(other).update(kept, reads=[costs[read.name] for read in design.reads])
-        return other
-
-    def assume_growth(self, grows: str) -> Simulation:
-        """Return the same simulation if the rate is higher for another reason.
-
-        Args:
-            grows: `entities` or `rows`.
-        """
-        other = replace(self, assumed_growth=grows)
-        kept = {name: vars(self)[name] for name in _GROWTH_FREE_RESULTS if name in vars(self)}
-        vars(other).update(kept)
         return other
 
     @cached_property

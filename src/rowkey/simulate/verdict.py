@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import comb, sqrt
-from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rowkey.hotspots import WARM_RATIO, compute_even_deviation, compute_even_skew
 from rowkey.messages import Message
+from rowkey.simulate.entity_chance import compute_table_skew
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-
     from rowkey.hotspots import BusiestShares, Skew
-    from rowkey.simulate.table_load import TableLoad
 
 JUDGED_WIDTHS_S = (10, 60, 600, 1)
 """Widths of window in the order in which they are judged by: ten seconds is what a client waits and
@@ -122,27 +119,22 @@ def _judge_timed_windows(skews: Sequence[Skew], servers: int, min_windows: int) 
     return None
 
 
-def judge_table_load(
-    verdict: Verdict, load: TableLoad, windows: np.ndarray[Any, Any], window_count: int
+def allow_for_few_entities(
+    verdict: Verdict, draws: float, table_draws: float, servers: int
 ) -> Verdict:
-    """Return the verdict on a table of which a sample has a part.
+    """Return the verdict on the table of a sample that has all events of some entities.
 
     Args:
         verdict: that on the sample.
-        load: the load of the table.
-        windows: for each sampled event, its window, of the kind that the verdict is from.
-        window_count: how many windows there are.
+        draws: the events of a window as independent draws, in the sample.
+        table_draws: the same in the table, which has more entities.
+        servers: how many servers there are.
     """
-    servers = load.server_count
-    skew = servers * fmean(
-        float(loads.max(1).sum() / loads.sum()) for loads in load.draw_loads(windows, window_count)
-    )
-    draws = load.event_count / window_count
-    even = float(compute_even_skew(draws, servers))
-    deviation = float(compute_even_deviation(draws, servers))
-    noise = NOISE_DEVIATIONS * deviation / sqrt(window_count)
+    even = float(compute_even_skew(table_draws, servers))
+    skew = compute_table_skew(verdict.skew, draws, table_draws, servers)
+    noise = NOISE_DEVIATIONS * float(compute_even_deviation(draws, servers))
     level = classify_skew(skew, even, noise, servers)
-    return replace(verdict, level=level, skew=max(skew, 1.0), even_skew=even)
+    return replace(verdict, level=level, skew=skew, even_skew=even)
 
 
 def expect_next_step(verdict: Verdict, servers: int) -> Verdict:

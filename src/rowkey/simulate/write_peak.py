@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rowkey.hotspots import MIN_PEAK_EVENTS, WARM_RATIO, compute_even_skew
+from rowkey.hotspots import compute_even_deviation, compute_even_skew
+from rowkey.simulate.entity_chance import compute_table_skew
 from rowkey.simulate.row_scale import SECOND_NS
-from rowkey.simulate.table_load import DRAW_COUNT
+from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-
     from rowkey.hotspots import Placements, Skew
+    from rowkey.simulate.entity_chance import EntityChance
     from rowkey.simulate.row_scale import TimeDensity
-    from rowkey.simulate.table_load import TableLoad
 
-MAX_CELLS = 1 << 18
-"""Windows of servers that are drawn: a year has 52,560 windows of 600 s."""
 PEAK_WIDTHS_S = (60, 600)
 """Widths of window that a peak is measured in: the narrowest in which one holds enough events."""
 
@@ -38,8 +35,6 @@ class WritePeak:
         server_share: the busiest server's share of the writes of its window.
         region_skew: the busiest region's share of them, over a fair one.
         even_region_skew: what an even design would show.
-        factor_range: the least and the largest that `server_factor` may be by chance, where it is
-            that of a table of which the recording has a part; else None.
     """
 
     start_ms: int
@@ -49,7 +44,6 @@ class WritePeak:
     server_share: float
     region_skew: float
     even_region_skew: float
-    factor_range: tuple[float, float] | None = None
 
     @property
     def start_text(self) -> str:
@@ -60,14 +54,18 @@ class WritePeak:
 def find_write_peak(
     skews: Sequence[Skew],
     density: TimeDensity,
+    event_count: int,
     placements: Placements,
+    entity_chance: EntityChance | None = None,
 ) -> WritePeak | None:
-    """Return the peak of a recording; None if it is hardly above the mean or has too few events.
+    """Return the peak of a recording; None if chance explains it, or if there are too few events.
 
     Args:
         skews: the loads at each width of window.
         density: how densely events lie in time.
+        event_count: how many there are.
         placements: where regions lie.
+        entity_chance: of a sample of some entities, in which bursts of one count too much.
     """
     servers, regions = placements.servers, placements.regions
     for skew in skews:
@@ -78,75 +76,27 @@ def find_write_peak(
         if not busiest.events:
             continue
         mean = density.sample_rate * width_s
+        windows = max(round(event_count / mean), 1)
+        cells = windows * servers
+        draws = table_draws = float(event_count)
+        if entity_chance is not None:
+            draws, table_draws = (
+                one * windows for one in entity_chance.count_draws(event_count, windows)
+            )
+        even = float(compute_even_skew(draws, cells))
+        noise = NOISE_DEVIATIONS * float(compute_even_deviation(draws, cells))
         server_factor = busiest.server_events * servers / mean
-        if server_factor <= WARM_RATIO:
+        if server_factor <= even + noise:
             return None
+        table_factor = compute_table_skew(server_factor, draws, table_draws, cells)
+        factor = compute_table_skew(busiest.events / mean, draws, table_draws, windows)
         return WritePeak(
             busiest.start_ms,
             width_s,
-            server_factor,
-            busiest.events / mean,
+            table_factor - (float(compute_even_skew(table_draws, cells)) - 1),
+            max(factor - (float(compute_even_skew(table_draws, windows)) - 1), 1.0),
             busiest.server_share,
             busiest.region_share * regions,
             float(compute_even_skew(busiest.server_events / busiest.server_share, regions)),
-        )
-    return None
-
-
-def find_table_peak(
-    load: TableLoad,
-    seconds: np.ndarray[Any, Any],
-    density: TimeDensity,
-    placements: Placements,
-    repetitions: int,
-) -> WritePeak | None:
-    """Return the peak of a table of which a sample has a part; None as for a recording.
-
-    Args:
-        load: the load of the table.
-        seconds: when each sampled event came, from the begin of the sample on.
-        density: how densely events lie in time.
-        placements: where regions lie.
-        repetitions: how often the table has the time of the sample.
-    """
-    import numpy as np
-
-    servers, regions = placements.servers, placements.regions
-    for width_s in PEAK_WIDTHS_S:
-        if width_s * SECOND_NS < density.step_ns:
-            continue
-        count = max(round(density.duration_s / width_s), 1)
-        most = max(MAX_CELLS // servers // repetitions, 1)
-        if count > most:
-            if width_s < max(PEAK_WIDTHS_S):
-                continue
-            count = most
-        windows = (seconds / density.duration_s * count).astype(np.int64).clip(0, count - 1)
-        mean, found = load.event_count / count, []
-        for loads in load.draw_loads(windows, count, repetitions):
-            totals = loads.sum(1)
-            busy = np.flatnonzero(totals >= MIN_PEAK_EVENTS)
-            if len(busy):
-                at = int(busy[loads[busy].max(1).argmax()])
-                peak = float(loads[at].max())
-                share, factor = peak / float(totals[at]), float(totals.max()) / mean
-                found.append((peak * servers / mean, factor, share, at % count))
-        if 2 * len(found) <= DRAW_COUNT:
-            continue
-        found.sort()
-        server_factor, factor, share, at = found[len(found) // 2]
-        if server_factor <= WARM_RATIO:
-            return None
-        excess = max(1 - factor / server_factor, 0.0)  # beyond a fair share, in one region
-        each = max(regions // servers, 1)
-        return WritePeak(
-            density.first_ms + round(at * density.duration_s / count * 1_000),
-            width_s,
-            server_factor,
-            factor,
-            share,
-            share * (excess + (1 - excess) / each) * regions,
-            1.0,
-            (found[0][0], found[-1][0]),
         )
     return None
