@@ -61,6 +61,8 @@ NOT_APPLIED = {
 EXPECTED_PAIRS = {
     ("RK410", "RK803"): "growth is told once a file declares its families, and then it does",
     ("RK104", "RK611"): "that a read of one value asks every bucket is the remedy, and told",
+    ("RK103", "RK611"): "the same",
+    ("RK201", "RK611"): "the same",
     ("RK123", "RK611"): "the same read asked more buckets before, which was told instead",
     ("RK101", "RK608"): "what a read returns is told once it is no full scan any more",
     ("RK102", "RK608"): "the same",

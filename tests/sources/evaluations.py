@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,9 +105,11 @@ def explain_conditions(
 
 
 @cache
-def list_rows(name: str) -> list[Row]:
-    """Return the replayed events in order of arrival."""
-    events = simulate_example(name).source.read_replayed_events()
+def list_rows(name: str, *, is_whole: bool = False) -> list[Row]:
+    """Return the replayed events in order of arrival, or all, of which reads are asked."""
+    source = simulate_example(name).source
+    earlier = source.read_earlier_events() if is_whole else ()
+    events = chain(earlier, source.read_replayed_events())
     table = pa.Table.from_batches(one.rows for one in events)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:

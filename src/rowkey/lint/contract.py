@@ -37,8 +37,6 @@ class RuleDoc:
     source: str
 
 
-MANY_VERSIONS = 100
-"""Versions from which a family keeps very many. Source: the book's "hundreds or more"."""
 MAX_STRAY_SHARE = 0.001
 """Share of sampled events below which those that overwrite another may just be recorded twice."""
 

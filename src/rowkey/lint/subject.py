@@ -26,7 +26,7 @@ from rowkey.hotspots import (
 from rowkey.keys import Transform, walk_parts
 from rowkey.lint.allowances import Allowance, parse_allowances
 from rowkey.plan import count_spreading_parts, plan_read
-from rowkey.regions import choose_region_count, compute_min_servers
+from rowkey.regions import MAX_FILE_SIZE, choose_region_count, compute_min_servers
 from rowkey.schema import (
     FieldFacts,
 )
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from rowkey.rows import CellEstimate
     from rowkey.schema import Bounds, Cluster, RowCounts
     from rowkey.workload import FamilySize, KeyedEvents, SampleSummary
+
+MANY_VERSIONS = 100
+"""Versions from which a family keeps very many. Source: the book's "hundreds or more"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +299,16 @@ class LintSubject:
             return 0.0
         is_front = find_clock_field(self.design, self.facts) is not None
         return float(self.demand.size) / (1 if is_front else len(self.boundaries))
+
+    @property
+    def outgrows_its_splits(self) -> bool:
+        """Return whether regions that are declared come to hold more than HBase keeps in one.
+
+        Not where the size is that of very many versions, which another key would not keep.
+        """
+        has_many = any(one.versions >= MANY_VERSIONS for one in self.families.values())
+        is_large = self.final_region_bytes > MAX_FILE_SIZE
+        return is_large and not has_many and self.is_declared("splits")
 
     @property
     def writes_at_the_end_of_buckets(self) -> bool:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
-from rowkey.regions import MAX_FILE_SIZE
 from rowkey.schema import Constant, FunctionCall
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ line = { type = "text", max_bytes = 500 }
             remedy = f"Use {target} regions."
             if "missed_splits" in subject.causes:
                 remedy = "Split the table as RK201 says."
-            elif subject.final_region_bytes > MAX_FILE_SIZE and subject.is_declared("splits"):
+            elif subject.outgrows_its_splits:
                 remedy = "Split the table as RK802 says."
             elif self._has_region_per_bucket(subject):
                 target = -(-target // servers) * servers

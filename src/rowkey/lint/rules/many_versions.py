@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.lint.contract import MANY_VERSIONS, Rule
+from rowkey.lint.contract import Rule
+from rowkey.lint.subject import MANY_VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

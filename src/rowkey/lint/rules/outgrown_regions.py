@@ -12,7 +12,7 @@ from rowkey.hotspots import (
     find_clock_field,
     has_many_empty,
 )
-from rowkey.lint.contract import MANY_VERSIONS, Rule
+from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
 from rowkey.proposals import ANOTHER_KEY, format_more_regions
 from rowkey.regions import (
@@ -104,12 +104,8 @@ rate = "5000/s"
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table will outgrow its regions."""
         size, each = subject.demand.size, subject.final_region_bytes
-        if subject.boundaries is None or not subject.is_declared("splits"):
+        if subject.boundaries is None or not subject.outgrows_its_splits:
             return
-        if each <= MAX_FILE_SIZE:
-            return
-        if any(family.versions >= MANY_VERSIONS for family in subject.families.values()):
-            return  # RK401 asks to give up the versions, which may be most of its size
         regions, proposed_regions = len(subject.boundaries), subject.sizing.regions
         front = find_clock_field(subject.design, subject.facts)
         where = f"{each / self.GIB:,.1f} GiB in each of {pluralize(regions, 'region')}"
@@ -128,7 +124,7 @@ rate = "5000/s"
                 f"all of it written to one region at a time, because the key begins with {front}"
             )
             remedy = ANOTHER_KEY
-        elif regions == 1:
+        elif regions == 1 and subject.cluster.servers > 1:
             where = "all of it in one region at first"
             remedy = (
                 "Split the table first, as RK203 says; how many regions it then needs is told "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
-from rowkey.regions import MAX_FILE_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +61,7 @@ line = { type = "text", max_bytes = 500 }
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the regions do not divide evenly among the servers."""
         cause = subject.causes.get(self.cause)
-        if subject.final_region_bytes > MAX_FILE_SIZE or "missed_splits" in subject.causes:
+        if subject.outgrows_its_splits or "missed_splits" in subject.causes:
             return  # RK802 and RK201 name a number of regions, which the servers divide as well
         if cause is not None and cause.evidence["regions"] > subject.cluster.servers:
             yield self.build_finding(
