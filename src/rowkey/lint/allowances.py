@@ -35,25 +35,34 @@ class Allowance:
         covered_line: the line it covers: its own, or the first line below that is no comment.
         rule_names: names or codes of rules, as written.
         reason: the reason; empty if none is given.
-        used_names: the names that allowed a finding, once the rules have run.
     """
 
     line: int
     covered_line: int
     rule_names: tuple[str, ...]
     reason: str
-    used_names: set[str] = field(default_factory=set)
+    _folded: frozenset[str] = field(init=False)
+    _unused: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take every name for unused until a rule asks."""
+        self._folded = frozenset(map(_fold_name, self.rule_names))
+        self._unused = set(self._folded)
 
     def match_rule(self, name: str, code: str) -> bool:
         """Return whether the comment names a rule, and record that it is used."""
-        meant = [one for one in self.rule_names if _is_rule_name(one, name, code)]
-        self.used_names.update(meant)
+        meant = self._folded & {name, _fold_name(code)}
+        self._unused -= meant
         return bool(meant)
 
+    def find_unused_names(self) -> list[str]:
+        """Return the names, as written, that allowed no finding, once the rules have run."""
+        return [name for name in self.rule_names if _fold_name(name) in self._unused]
 
-def _is_rule_name(written: str, name: str, code: str) -> bool:
-    """Return whether an allow comment means a rule by its name or code."""
-    return written.replace("_", "-").lower() == name or written.upper() == code
+
+def _fold_name(written: str) -> str:
+    """Return a rule's name or code as all spellings of it are compared."""
+    return written.replace("_", "-").lower()
 
 
 def parse_allowances(text: str) -> Iterator[Allowance]:

@@ -126,9 +126,9 @@ def _run_rules(
     findings: list[Finding] = []
     allowed: list[AllowedFinding] = []
     counts: Counter[type[Rule]] = Counter()
-    for rule, raw_finding in _collect_findings(subject, rules):
-        line = raw_finding.line or subject.find_line(raw_finding.path)
-        finding = replace(raw_finding, line=line)
+    for rule, finding in _collect_findings(subject, rules):
+        if not finding.line:
+            finding = replace(finding, line=subject.find_line(finding.path))  # noqa: PLW2901
         if matches := [] if rule.runs_last else list(subject.find_allowances(finding)):
             allowed.append(AllowedFinding(finding, matches[0].reason, matches[0].line))
             continue

@@ -59,14 +59,13 @@ text = { type = "text", max_bytes = 100 }
         if subject.design.source is None:
             return  # its file allows findings of the design that this one was changed from
         for one in subject.allowances:
-            for name in one.rule_names:
-                if name not in one.used_names:
-                    yield self.build_finding(
-                        subject.find_path_at(one.covered_line),
-                        f"the comment on line {one.line} allows {name}, but that rule finds "
-                        f"nothing on line {one.covered_line}",
-                        "Delete the name from the comment, or move the comment to the line of "
-                        "the finding.",
-                        value=name,
-                        line=one.line,
-                    )
+            for name in one.find_unused_names():
+                yield self.build_finding(
+                    subject.find_path_at(one.covered_line),
+                    f"the comment on line {one.line} allows {name}, but that rule finds "
+                    f"nothing on line {one.covered_line}",
+                    "Delete the name from the comment, or move the comment to the line of "
+                    "the finding.",
+                    value=name,
+                    line=one.line,
+                )
