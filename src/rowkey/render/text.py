@@ -7,7 +7,7 @@ from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from rowkey.messages import escape_text, format_number, pluralize
+from rowkey.messages import escape_text, format_mean, format_number, pluralize
 from rowkey.render.findings import format_findings
 from rowkey.render.packing import format_packing
 from rowkey.render.terminal_map import draw_heat_map, format_instant
@@ -328,9 +328,13 @@ def _format_mean(mean: float, margin: float, noun: str) -> str:
     ('8 ranges', '6.8 ± 0.4 regions')
     >>> _format_mean(8_495.53, 61.2, "row")
     '8,496 ± 61 rows'
+    >>> _format_mean(12, 20, "row")  # nothing is less than none
+    '12 (at most 32) rows'
     """
     if not margin:
         return pluralize(round(mean, 1), noun)
+    if margin >= mean:
+        return f"{format_mean(mean)} (at most {format_mean(mean + margin)}) {noun}s"
     digits = 0 if margin >= 1 else 1 if margin >= 0.1 else 2
     return f"{mean:,.{digits}f} ± {margin:,.{digits}f} {noun}s"
 
