@@ -270,6 +270,48 @@ def test_a_field_that_repeats_is_not_unique(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("rate", "key", "more", "expected"),
+    [
+        ("2/s", "[gate][at]", "distinct = 3", []),
+        ("29/s", "[gate][at]", "distinct = 3", []),
+        ("30/s", "[gate][at]", "distinct = 3", [(3 * 86_400, 30 * 86_400)]),
+        ("30/s", "[gate][at]", "", []),
+        ("30/s", "[gate]", "distinct = 3", []),
+    ],
+)
+def test_a_key_with_the_time_has_as_many_values_as_events(
+    rate: str, key: str, more: str, expected: list[tuple[float, float]]
+) -> None:
+    """Ten events for each key of a day are found without a sample; updated gates are not."""
+    field = f"{{ type = 'u32', {more} }}" if "distinct" in more else "'u32'"
+    text = f"""table = "gates"
+key = "{key}"
+[fields]
+gate = {field}
+at = "timestamp_s"
+[families.d]
+ttl = "1d"
+[writes]
+rate = "{rate}"
+"""
+    found = check_design(Design.loads(text), select=["RK108"]).findings
+    assert expected == [(one.evidence["keys"], one.evidence["events"]) for one in found]
+
+
+@pytest.mark.parametrize(("declared", "expected"), [(600, []), (599, [600])])
+def test_declared_values_are_compared_with_those_of_the_sample(
+    tmp_path: Path, declared: int, expected: list[int]
+) -> None:
+    """A sample never has more values than the table."""
+    field = f"{{ type = 'u32', distinct = {declared} }}"
+    design = Design.loads(f"table = 'o'\nkey = '[n]'\n[fields]\nn = {field}\n")
+    path = tmp_path / "rows.csv"
+    path.write_text("n\n" + "".join(f"{n % 600}\n" for n in range(1_200)))
+    found = check_design(design, summarize_sample(design, path), select=["RK805"]).findings
+    assert expected == [one.evidence["values"] for one in found]
+
+
 # Sizes
 
 

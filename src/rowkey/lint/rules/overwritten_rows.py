@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import inf, prod
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.hotspots import count_repeated_rows
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.messages import pluralize
+from rowkey.workload import count_key_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,9 +17,12 @@ if TYPE_CHECKING:
     from rowkey.lint.subject import LintSubject
     from rowkey.workload import SampleSummary
 
+MIN_EVENTS_PER_KEY = 10
+"""Events written for each key from which on they are far more than keys."""
+
 
 class OverwrittenRows(Rule):
-    """Events of the sample overwrite rows of earlier events.
+    """Events overwrite rows of earlier events.
 
     What it does: counts the keys of the sample that occurred before, and the values of fields that
     are declared as unique. Below one in a thousand keys it is a remark: recordings often hold a few
@@ -25,7 +30,9 @@ class OverwrittenRows(Rule):
     then each event is to be a row of its own, and is lost. Elsewhere rows may be those of entities
     that later events change, which only a comment in the file can tell: a warning. Events that are
     equal in every field lose nothing. Under a random salt such a row is not overwritten but stored
-    twice, which random-salt reports.
+    twice, which random-salt reports. Without repeated keys in a sample it compares the events of
+    the declared rate in the time to live with the keys that the fields of a key with the time can
+    take then, if ten events or more share each.
 
     Why it hurts: a put of the same row, family and qualifier is a further version, and one version
     is kept by default. The earlier event is lost without an error.
@@ -69,6 +76,8 @@ order    = "u64"
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if sampled events overwrite the rows of earlier events."""
         sample = subject.sample
+        if sample is None or not sample.repeat_count:
+            yield from self._find_few_keys(subject)
         if sample is None:
             return
         yield from self._find_repeated_values(subject, sample)
@@ -113,6 +122,30 @@ order    = "u64"
             return 0.0
         return count_repeated_rows(rows, rows.schema.names) / repeats
 
+    def _find_few_keys(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the key can take far fewer values than events are written."""
+        design = subject.design
+        rate, time = design.writes.rate, design.writes.time
+        if rate is None or time is None or time.name not in design.layout.identity_fields:
+            return
+        if subject.key.is_salted or max(one.versions for one in design.families.values()) > 1:
+            return
+        kept_s = max(family.ttl_s for family in design.families.values())
+        counts = count_key_values(design.layout, design.families, design.writes, 1)
+        keys, events = prod(counts.values()), rate * kept_s
+        if keys == inf or events < MIN_EVENTS_PER_KEY * keys:
+            return
+        yield self.build_finding(
+            "key",
+            f"{events:,.0f} events are written in the time to live at {rate:,g}/s, but the key can "
+            f"take {keys:,.0f} values in it: each row is written {events / keys:,.0f} times",
+            "Add a field to the key that distinguishes these events, or count them with increments "
+            "of one row; or allow this rule, if the last event should win.",
+            value=str(subject.key),
+            keys=keys,
+            events=events,
+        )
+
     def _find_repeated_values(
         self, subject: LintSubject, sample: SampleSummary
     ) -> Iterator[Finding]:
@@ -123,7 +156,7 @@ order    = "u64"
             if not declared.declaration.unique or values in (None, sample.event_count):
                 continue
             yield self.build_finding(
-                f"fields.{name}.unique",
+                subject.format_path("fields", name, "unique"),
                 f"{name} is declared as unique, but {pluralize(sample.event_count, 'event')} have "
                 f"{pluralize(values, 'value')} of it",
                 "Remove unique: a key of this field alone would keep the last event of each value.",
