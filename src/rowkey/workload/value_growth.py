@@ -24,8 +24,10 @@ LAG_COUNT = 12
 MIDDLE, FAR = LAG_COUNT // 3, 2 * LAG_COUNT // 3
 """The first lags of the middle and of the last third, which are compared."""
 HEAVY_SHARE = 0.03
-"""Share of all events from which on a value keeps its share, however many others come: a season, a
-country, the largest tenant."""
+"""Share of all events from which on a value that the others do not explain keeps it, however many
+others come: a country, the largest tenant."""
+MAX_HEAVY_CHANCE = 0.05
+"""Odds below which values like the smaller ones would not have one as large."""
 MIN_LAG_PAIRS = 0.001
 """Pairs of events at a distance, in parts of the most, below which they say nothing of it."""
 SHORT_PAUSE_SHARE = 0.05
@@ -78,7 +80,7 @@ class ValueGrowth:
 
         sizes = np.bincount(groups)
         steps = _find_steps(groups, places)
-        self.is_heavy = (sizes >= max(HEAVY_SHARE * len(groups), 2)) & (steps == 0)
+        self.is_heavy = _find_heavy(sizes) & (steps == 0)
         """Whether each value keeps its share of all events."""
         lags = np.minimum((places * LAG_COUNT).astype(np.int64), LAG_COUNT - 1)
         repeated = np.flatnonzero(sizes > 1)  # a value of one event is in no pair
@@ -228,6 +230,34 @@ class _LagCurve:
         rate = np.log(self._middle / max(self._far, self._middle * 1e-3)) / (far - middle)
         chances: Floats = self._far * np.exp(-rate * (lags - far))
         return chances
+
+
+def _find_heavy(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return which values are so large that those below them do not explain them.
+
+    Of n values of which each exceeds a size the more rarely, by the same factor for each further
+    mean, one is above `mean * log(n / odds)` with these odds. Equal values are thus not heavy,
+    however few they are.
+
+    Source: the union bound over exponential distributions.
+
+    >>> import numpy as np
+    >>> _find_heavy(np.array([100] * 12)).any(), _find_heavy(np.array([900] + [10] * 500)).sum()
+    (np.False_, np.int64(1))
+    """
+    import numpy as np
+
+    order = np.argsort(-sizes, kind="stable")
+    ordered = sizes[order]
+    large = int(np.count_nonzero(ordered >= max(HEAVY_SHARE * ordered.sum(), 2)))
+    places = np.arange(large)
+    below = np.maximum(len(sizes) - 1 - places, 1)
+    means = (ordered.sum() - np.cumsum(ordered)[:large]) / below
+    heavy = ordered[:large] > means * np.log((below + 1) / MAX_HEAVY_CHANCE)
+    heavy[places == len(sizes) - 1] = len(sizes) == 1  # there are none below it
+    found = np.zeros(len(sizes), np.bool_)
+    found[order[: int(np.flatnonzero(heavy).max(initial=-1)) + 1]] = True
+    return found
 
 
 def _find_steps(groups: np.ndarray[Any, Any], places: Floats) -> Floats:
