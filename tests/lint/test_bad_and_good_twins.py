@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,6 +39,7 @@ DATES = "".join(
     f"{n * 7919 % 1009},{1 + n % 28:02d}/{1 + n % 12:02d}/{2019 + n % 5},{n},{n % 97}.5\n"
     for n in range(600)
 )
+DATES_OF_ONE_YEAR = re.sub(r"/20[0-9]{2},", "/2024,", DATES)
 ISO_DATES = "".join(
     f"{n * 7919 % 1009},{2019 + n % 5}-{1 + n % 12:02d}-{1 + n % 28:02d},{n},{n % 97}.5\n"
     for n in range(600)
@@ -94,6 +96,27 @@ ttl         = "30d"
 compression = "ZSTD"
 encoding    = "FAST_DIFF"
 """
+TRACKS = """\
+table  = "tracks"
+key    = "[bucket(truck, 16)][truck]KEY"
+splits = "per_bucket"
+
+[fields]
+truck = { type = "text", max_bytes = 8 }
+at    = TIME
+speed = "u8"
+
+[families.d]
+ttl         = "30d"
+compression = "ZSTD"
+encoding    = "FAST_DIFF"
+versions    = 1
+
+[[reads]]
+name  = "track of a day"
+where = "truck = ? and at >= ? and at < ?"
+span  = "1d"
+"""
 HOSTS = "".join(
     f"host{1000 + n * 7919 % 997},{1_700_000_000_000 + 977 * n},{n}\n" for n in range(600)
 )
@@ -109,7 +132,20 @@ def build_pages(mean_bytes: int, threshold: int) -> str:
     return PAGES.replace("MEAN", str(mean_bytes)).replace("THRESHOLD", str(threshold))
 
 
+def build_tracks(key: str, time: str) -> str:
+    """Return the table of positions with another key, and another place of the time."""
+    return TRACKS.replace("KEY", key).replace("TIME", time)
+
+
 TWINS = {
+    "dates of one year as text that begins with the day": (
+        ("RK112", build_bills(TEXT_DAY), DATES_OF_ONE_YEAR),
+        (build_bills('"date"'), ISO_DATES),
+    ),
+    "a range of a time of which one version is kept": (
+        ("RK402", build_tracks("", '{ type = "timestamp_ms", at = "timestamp" }'), ""),
+        (build_tracks("[at]", '"timestamp_ms"'), ""),
+    ),
     "dates as text that begins with the day": (
         ("RK112", build_bills(TEXT_DAY), DATES),
         (build_bills(TEXT_DAY), ISO_DATES),

@@ -68,6 +68,38 @@ def test_a_full_scan_matters_where_certain_rows_are_asked(words: str, expected: 
     assert expected == list_severities("RK601", READ + words)
 
 
+def test_a_read_that_a_companion_serves_is_judged_by_its_key(tmp_path: Path) -> None:
+    """No rule judges a read by the key of a table that does not serve it; one says which does."""
+    table = """
+table  = "{}"
+key    = "{}"
+splits = "per_bucket"
+
+[fields]
+user   = "u64"
+number = "u64"
+price  = "u32"
+
+[writes]
+rate = "80/s"
+"""
+    other = table.format("by_number", "[bucket(number, 16)][number][user]")
+    (tmp_path / "by_number.toml").write_text(other)
+    main = table.format("tickets", "[bucket(user, 16)][user][number]")
+    path = tmp_path / "tickets.toml"
+    path.write_text(
+        main.replace("[fields]", 'companions = { by_number = "by_number.toml" }\n\n[fields]')
+        + READ
+        + 'where = "number = ?"\nrate = "400/s"\n'
+        + "[[reads]]\nname = 's'\nwhere = 'price = ?'\nrate = '400/s'\n"
+    )
+    found = check_design(Design.read(path), select=["RK6"]).findings
+    assert [("RK601", "info", "reads[0].where"), ("RK601", "error", "reads[1].where")] == [
+        (one.code, one.severity, one.path) for one in found
+    ]
+    assert found[0].remedy == "Declare it in the design of by_number, by whose key it is judged."
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

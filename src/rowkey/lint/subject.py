@@ -25,7 +25,7 @@ from rowkey.hotspots import (
 )
 from rowkey.keys import Transform, walk_parts
 from rowkey.lint.allowances import Allowance, parse_allowances
-from rowkey.plan import count_spreading_parts, plan_read
+from rowkey.plan import choose_plan, count_spreading_parts, plan_read
 from rowkey.regions import MAX_FILE_SIZE, choose_region_count, compute_min_servers
 from rowkey.schema import (
     FieldFacts,
@@ -64,12 +64,14 @@ class PlannedRead:
         read: the declared read.
         bounds: its condition on each field, with example values.
         plan: how it runs; None if no example values can be found.
+        companion: the declared companion that serves it in place of this table; empty for none.
     """
 
     path: str
     read: DeclaredRead
     bounds: Bounds
     plan: Plan | None
+    companion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,18 +381,27 @@ class LintSubject:
     # Reads
 
     @cached_property
-    def reads(self) -> tuple[PlannedRead, ...]:
-        """Return the declared reads with their plans."""
+    def planned_reads(self) -> tuple[PlannedRead, ...]:
+        """Return all declared reads with their plans under this key."""
         return tuple(self._plan_declared_read(n, read) for n, read in enumerate(self.design.reads))
+
+    @property
+    def reads(self) -> tuple[PlannedRead, ...]:
+        """Return the declared reads that this table serves, and none of its companions."""
+        return tuple(one for one in self.planned_reads if not one.companion)
 
     def _plan_declared_read(self, index: int, read: DeclaredRead) -> PlannedRead:
         """Plan a declared read with example values of its parameters."""
         path = self.format_path("reads", index)
         try:
             bounds = read.build_bounds(choose_example_values(read, self.facts))
-            return PlannedRead(path, read, bounds, plan_read(self.key, bounds, read.order))
+            plan = plan_read(self.key, bounds, read.order)
         except ReadError:
             return PlannedRead(path, read, {}, None)
+        companions = self.design.companions
+        others = [plan_read(one.key, bounds, read.order) for one in companions.values()]
+        server = ["", *companions][choose_plan([plan, *others])]
+        return PlannedRead(path, read, bounds, plan, server)
 
     def format_fan_out_change(self, bucket_count: int) -> str:
         """Return a phrase that names the reads with more ranges under more buckets."""

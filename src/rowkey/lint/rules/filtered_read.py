@@ -78,7 +78,7 @@ limit = 100
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read whose filter discards most of the scanned rows."""
-        for index, one in enumerate(subject.reads):
+        for one in subject.reads:
             plan = one.plan
             if (
                 plan is None
@@ -100,7 +100,7 @@ limit = 100
             if one.read.limit is not None:
                 rows += f", {explanation.rows_read * one.read.limit:,.0f} to reach its limit"
             yield self.build_finding(
-                subject.format_path("reads", index, "where"),
+                f"{one.path}.where",
                 f"the read '{one.read.name}' tests {' and '.join(tested)} row by row, and "
                 f"scans {rows}",
                 f"Put {tested[0]} in the key, before any field with a range.",

@@ -29,7 +29,8 @@ class FullScanRead(Rule):
     that still read every row of the table. The rate of the read decides how severe that is: an
     error if it wastes more than a tenth of all servers' capacity, or if no rate is declared; a
     warning if it wastes more than a hundredth, or asks for few rows; else a remark. A read of all
-    rows, without a condition and a limit, is only a remark.
+    rows, without a condition and a limit, is only a remark, and so is one that a declared
+    companion serves.
 
     Why it hurts: the cost grows with the table and not with the answer. Every region is opened and
     every block is read, which evicts the cache. A filter on the server saves what is sent, not what
@@ -86,7 +87,7 @@ span  = "1h"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each declared read that scans the whole table."""
-        for index, one in enumerate(subject.reads):
+        for one in subject.reads:
             if one.plan is None or not one.plan.is_full_scan:
                 continue
             read = one.read
@@ -96,7 +97,7 @@ span  = "1h"
             )
             if one.bounds and not is_only_reversed:
                 yield self.build_finding(
-                    subject.format_path("reads", index, "where"),
+                    f"{one.path}.where",
                     f"the read '{read.name}' scans the whole table: it gives "
                     f"{' and '.join(one.bounds)}, which cannot narrow the scan with this key",
                     ANOTHER_KEY,
@@ -113,6 +114,18 @@ span  = "1h"
                     "Add a limit to the read, or read a snapshot of the table.",
                     severity="info",
                     value=read.name,
+                )
+
+        for one in subject.planned_reads:
+            if one.companion and one.plan is not None and one.plan.is_full_scan:
+                yield self.build_finding(
+                    f"{one.path}.where",
+                    f"the read '{one.read.name}' would scan the whole table, and the companion "
+                    f"{one.companion} serves it",
+                    f"Declare it in the design of {one.companion}, by whose key it is judged.",
+                    severity="info",
+                    value=one.read.name,
+                    companion=one.companion,
                 )
 
     def _choose_severity(self, subject: LintSubject, read: DeclaredRead) -> Severity:

@@ -73,7 +73,7 @@ span  = "1h"
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read that gives a key field but not the field before it."""
         parts, first = subject.key.parts, count_spreading_parts(subject.key)
-        for index, one in enumerate(subject.reads):
+        for one in subject.reads:
             plan = one.plan
             if plan is None or plan.is_full_scan or plan.pinned_count >= len(parts):
                 continue
@@ -93,7 +93,7 @@ span  = "1h"
             distinct = subject.count_distinct(gap)
             every = "every value" if distinct is None else f"all {pluralize(distinct, 'value')}"
             yield self.build_finding(
-                subject.format_path("reads", index, "where"),
+                f"{one.path}.where",
                 f"the read '{one.read.name}' gives {' and '.join(filter_fields)} but not {gap}, "
                 f"which comes first in the key, so it scans the rows of {every} of {gap}",
                 f"Put {filter_fields[0]} before {gap} in this key, or in the key of a second "

@@ -68,7 +68,7 @@ where = "fan = ? and star starts with 'club~'"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each range that imitates a prefix with a hand-made end."""
-        for index, one in enumerate(subject.reads):
+        for one in subject.reads:
             for name, bound in one.bounds.items():
                 if not isinstance(bound, Range) or not self._is_literal(one, name):
                     continue
@@ -81,7 +81,7 @@ where = "fan = ? and star starts with 'club~'"
                     and self.HIGHEST_CHARACTERS.issuperset(high[len(low) :])
                 ):
                     yield self.build_finding(
-                        subject.format_path("reads", index, "where"),
+                        f"{one.path}.where",
                         f"the read '{one.read.name}' asks for {name} from {low!r} to {high!r}, "
                         f"which misses the values that start with {low!r} but sort after "
                         f"{high!r}",

@@ -73,7 +73,7 @@ limit = 20
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each field that all reads want in the opposite order."""
-        for index, one in enumerate(subject.reads):
+        for one in subject.reads:
             if one.plan is None or not one.plan.is_backwards or one.read.limit is None:
                 continue
             orderings = [o for o in one.read.order if self._has_several_values(one, o.field)]
@@ -85,7 +85,7 @@ limit = 20
             first = orderings[0]
             is_shared = subject.design.layout.has_shared_rows
             yield self.build_finding(
-                subject.format_path("reads", index, "order"),
+                f"{one.path}.order",
                 f"the read '{one.read.name}' wants the order {first}, but the key stores the "
                 "opposite order, which no read wants, so every answer is scanned backwards"
                 f"{_WHOLE_ROWS if is_shared else ''}",

@@ -83,20 +83,20 @@ rate  = "1500/s"
         cluster, writes = subject.cluster, subject.design.writes.rate or 0.0
         if cluster.capacity_per_s is None:
             return
-        capacity = cluster.capacity_per_s * cluster.servers
+        capacity, reads = cluster.capacity_per_s * cluster.servers, subject.reads
         rates = [
             (one.read.rate * one.plan.fan_out, index)
-            for index, one in enumerate(subject.reads)
+            for index, one in enumerate(reads)
             if one.plan is not None and one.read.rate is not None and one.plan.fan_out
         ]
         total = sum(rate for rate, _ in rates) + writes
         if not rates or total <= capacity or writes > capacity:
             return
         heaviest, index = max(rates)
-        one = subject.reads[index]
+        one = reads[index]
         ranges = 1 if one.plan is None else one.plan.fan_out
         yield self.build_finding(
-            subject.format_path("reads", index, "rate"),
+            f"{one.path}.rate",
             f"reads and writes make {total:,.0f} requests per second, but "
             f"{pluralize(cluster.servers, 'server')} can serve {capacity:,.0f}; the read "
             f"'{one.read.name}' alone makes {heaviest:,.0f}, {ranges:,} for each answer",

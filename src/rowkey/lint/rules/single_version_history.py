@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
+from rowkey.schema import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,13 +18,14 @@ class SingleVersionHistory(Rule):
     """Events are stored as versions of one row, but only one version is kept.
 
     What it does: looks for a field that is the timestamp of the cells, so that events with the same
-    key are versions of one row, in families that keep one version because the file does not declare
-    `versions`.
+    key are versions of one row, in families that keep one version: because the file does not
+    declare `versions`, or although a read asks for a range of that time.
 
     Why it hurts: only the newest event of every key survives; the next compaction drops the rest
     without an error.
 
-    Use instead: `versions`, with as many as are wanted, even 1, or the time in the key.
+    Use instead: the time in the key, if reads ask for a range of it; else `versions`, with as many
+    as are wanted, even 1.
 
     Source: HBASE-10941: the default is 1 since 0.96. Claim 26 says 3, which is wrong.
     """
@@ -65,14 +67,32 @@ versions = 10
         layout = subject.design.layout
         if not placed or layout.has_shared_rows or placed[0] in layout.identity_fields:
             return
+        time = placed[0]
+        read = next(
+            (one.read for one in subject.reads if isinstance(one.bounds.get(time), Range)), None
+        )
         for name in {cell.family: None for cell in subject.cells}:
+            if subject.families[name].versions > 1:
+                continue
+            if read is not None:
+                yield self.build_finding(
+                    subject.format_path("fields", time),
+                    f"the read '{read.name}' asks for a range of {time}, but {time} is the cell "
+                    f"timestamp, and family {name} keeps 1 version: each event replaces the "
+                    "one before it",
+                    f"Put {time} into the key, so that each event is a row.",
+                    value=1,
+                    family=name,
+                    read=read.name,
+                )
+                return
             if subject.is_declared("families", name, "versions"):
                 continue
             yield self.build_finding(
                 subject.format_path("families", name)
                 if subject.is_declared("families", name)
-                else subject.format_path("fields", placed[0]),
-                f"{placed[0]} is the cell timestamp, so events with the same key are versions "
+                else subject.format_path("fields", time),
+                f"{time} is the cell timestamp, so events with the same key are versions "
                 f"of one row, but family {name} keeps only 1 version",
                 "Declare how many versions to keep, or put the time into the key.",
                 value=1,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 
+MONTHS = 12
+
 
 class UnpaddedDigits(Rule):
     """The key holds numbers or dates as text that does not sort as they do, and a read needs that.
@@ -74,7 +76,7 @@ limit = 100
         f"{n * 7919 % 1009},{n * 613 % 1999},{n % 7}.5\n" for n in range(600)
     )
 
-    DATE_FORM = re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{4}|\d{2})(?!\d)")
+    DATE_FORM = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
     """Text that begins with a day or a month, and has the year last."""
     NUMBER_FORM = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
@@ -137,17 +139,31 @@ limit = 100
 
     @staticmethod
     def _find_misordered_pairs(texts: list[str], *, is_dated: bool) -> Iterator[tuple[str, str]]:
-        """Yield neighbours in byte order of which the first is the greater number, or later year.
+        """Yield neighbours in byte order of which the first is the greater number, or later date.
 
         Args:
             texts: numbers or dates.
             is_dated: whether they are dates.
         """
+        ranks = UnpaddedDigits._rank_dates(texts) if is_dated else {n: (Decimal(n),) for n in texts}
+        return (pair for pair in pairwise(sorted(texts)) if ranks[pair[0]] > ranks[pair[1]])
 
-        def number(text: str) -> Decimal:
-            if is_dated:  # of one year they may begin with the day or the month
-                match = UnpaddedDigits.DATE_FORM.match(text)
-                return Decimal(match[2] if match else 0)
-            return Decimal(text)
+    @classmethod
+    def _rank_dates(cls, texts: list[str]) -> dict[str, tuple[Decimal, ...]]:
+        """Return the numbers by which dates sort.
 
-        return (pair for pair in pairwise(sorted(texts)) if number(pair[0]) > number(pair[1]))
+        They are those of the year if no value above 12 says which of the others is the day.
+        """
+        matches = {text: cls.DATE_FORM.match(text) for text in texts}
+        dates = {
+            text: (Decimal(match[1]), Decimal(match[3]), Decimal(match[4]))
+            for text, match in matches.items()
+            if match is not None
+        }
+        begins_with_day = any(first > MONTHS for first, _, _ in dates.values())
+        begins_with_month = any(second > MONTHS for _, second, _ in dates.values())
+        if begins_with_day == begins_with_month:
+            return {text: (year,) for text, (_, _, year) in dates.items()}
+        if begins_with_day:
+            return {text: (year, second, first) for text, (first, second, year) in dates.items()}
+        return {text: (year, first, second) for text, (first, second, year) in dates.items()}

@@ -72,7 +72,7 @@ limit = 20
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read whose order the key cannot give."""
-        for index, one in enumerate(subject.reads):
+        for one in subject.reads:
             plan, read = one.plan, one.read
             if plan is None or not plan.needs_sort or plan.is_point or not plan.fan_out:
                 continue
@@ -83,7 +83,7 @@ limit = 20
             spared = "" if read.limit is None else f", in spite of the limit of {read.limit:,}"
             comes = ", ".join(map(str, plan.row_order)) or "no field order"
             yield self.build_finding(
-                subject.format_path("reads", index, "order"),
+                f"{one.path}.order",
                 f"the read '{read.name}' wants the order {', '.join(map(str, read.order))}, "
                 f"but the key gives {comes}, so all rows of the answer are sorted in memory "
                 f"before the first is returned{spared}",

@@ -72,7 +72,7 @@ span  = "1h"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each read that fixes a key field after the field of its range."""
-        for index, one in enumerate(subject.reads):
+        for one in subject.reads:
             plan = one.plan
             if plan is None or plan.is_full_scan or plan.pinned_count >= len(subject.key.parts):
                 continue
@@ -93,7 +93,7 @@ span  = "1h"
                     "every value" if distinct is None else f"all {pluralize(distinct, 'value')}"
                 )
                 yield self.build_finding(
-                    subject.format_path("reads", index, "where"),
+                    f"{one.path}.where",
                     f"the read '{one.read.name}' gives {name}, but the key has {ranged[0]} "
                     f"before it, so the read scans the rows of {value_phrase} of {name} within "
                     "that range",
