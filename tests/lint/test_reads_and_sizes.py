@@ -434,7 +434,7 @@ def test_the_rules_of_regions_agree(regions: int, servers: int, expected: dict[s
 def test_rows_that_are_written_again_do_not_grow() -> None:
     """A table whose rows are overwritten has as many rows as entities, at any rate."""
     more = "[families.d]\nversions = 1\n[writes]\nrate = '90000/s'"
-    assert ["info"] == list_severities("RK803", more)
+    assert ["warning"] == list_severities("RK803", more)
     assert [] == list_severities("RK803", more, "[bucket(host, 16)][host]")
 
 
@@ -605,3 +605,124 @@ def test_a_bucket_that_a_read_cannot_compute_is_told(key: str, expected: str) ->
     told = [one.message for one in check_design(design, select=["RK611"]).findings]
     assert bool(expected) == bool(told)
     assert all(expected in one for one in told)
+
+
+CLIPS = """\
+table  = "clips"
+key    = "[bucket(car, 16)][car][desc(ts)]"
+splits = "per_bucket"
+
+[fields]
+car  = {{ type = "u64", distinct = 40000 }}
+ts   = "timestamp_ms"
+clip = {{ type = "bytes", max_bytes = 8000000, mean_bytes = 3000000 }}
+
+[families.d]
+ttl         = "30d"
+compression = "ZSTD"
+mob         = {mob}
+
+[writes]
+rate = "2/s"
+"""
+
+
+def test_values_in_files_of_their_own_make_no_region_larger() -> None:
+    """Regions hold references to MOB files; where values are not in them, that comes first."""
+    plain, mob = (Design.loads(CLIPS.format(mob=one)) for one in ("false", "true"))
+    events = plain.estimate_demand().size / plain.layout.estimate_event_bytes(17)
+    assert 1_000 < plain.estimate_demand().size / mob.estimate_demand().size
+    assert 100 < mob.estimate_demand().size / events < 200
+    assert [] == list(check_design(mob, select=["RK802", "RK409"]).findings)
+    (told,) = check_design(plain, select=["RK802"]).findings
+    assert told.remedy.startswith("Put clip into a family with mob = true first, as RK510 says")
+
+
+@pytest.mark.parametrize(("rate", "expected"), [("100/s", "info"), ("4000/s", "warning")])
+def test_growth_without_an_end_warns_if_regions_are_full_within_a_week(
+    rate: str, expected: str
+) -> None:
+    """Rows that are never deleted matter as much as those that a ttl deletes too late."""
+    more = f"[families.d]\ncompression = 'ZSTD'\n[writes]\nrate = '{rate}'\n"
+    assert [expected] == list_severities("RK803", more)
+
+
+@pytest.mark.parametrize(("rate", "expected"), [("10/s", "info"), ("20000/s", "warning")])
+def test_splits_without_keys_warn_where_reads_are_the_load(rate: str, expected: str) -> None:
+    """All reads go to the one region that has rows, though the writes are few."""
+    more = f"[writes]\nrate = '5/s'\n{READ}where = 'host = ? and ts = ?'\nrate = '{rate}'\n"
+    splits = "{ algorithm = 'hex_string', regions = 16 }"
+    assert [expected] == [one.severity for one in find_problems("RK201", more, splits=splits)]
+    assert [expected] == [one.severity for one in find_problems("RK203", more, splits="[]")]
+
+
+def test_a_small_table_is_told_one_number_of_buckets_and_regions() -> None:
+    """Fewer buckets and fewer regions are the same number where each bucket is a region."""
+    more = "[cluster]\nservers = 4\n[families.d]\nttl = '30d'\n"
+    more += f"[writes]\nrate = '1/m'\n{READ}where = 'ts > ?'\n"
+    key = "[bucket(host, 500)][ts][host]"
+    texts = [one.remedy for code in ("RK123", "RK801") for one in find_problems(code, more, key)]
+    assert ["Use 8, two for each server.", "Use 8 regions or fewer, as a multiple of 4."] == texts
+
+
+def test_another_key_needs_a_sample_first_where_the_splits_do() -> None:
+    """No remedy names a command that refuses the design."""
+    [told] = find_problems("RK601", f"{READ}where = 'ts < ?'", splits='"sample"')
+    assert 'declare [sample] path = "…"' in told.remedy
+    [told] = find_problems("RK601", f"{READ}where = 'ts < ?'")
+    assert "declare" not in told.remedy
+
+
+def test_regions_wait_for_the_key_that_another_finding_names() -> None:
+    """Where one finding names another key, no other counts regions for the present one."""
+    text = """
+table  = "entries"
+key    = "[digest(account, ts, entry, 16)]"
+splits = { algorithm = "uniform", regions = 32 }
+
+[fields]
+account = { type = "u64", distinct = 5000 }
+ts      = "timestamp_s"
+entry   = "u32"
+
+[cluster]
+servers = 10
+
+[writes]
+rate = "500/s"
+
+[[reads]]
+name  = "entries of an account"
+where = "account = ?"
+rate  = "100/s"
+"""
+    found = {
+        one.code: one.remedy
+        for one in JudgedDesign(Design.loads(text), names_keys=True).lint_result.findings
+    }
+    assert found["RK601"].startswith("Use key = "), found
+    assert found["RK202"].startswith("Change the key first, as RK601 says"), found
+
+
+def test_a_leading_part_of_few_values_before_a_time_is_like_a_bucket() -> None:
+    """Regions cut at times of a sample get no write, behind a status as behind a bucket."""
+    text = """
+table  = "parcels"
+key    = "[status][ts][parcel]"
+splits = "per_bucket"
+
+[fields]
+status = { type = "choice", of = ["new", "sent", "lost"] }
+ts     = "timestamp_ms"
+parcel = "u64"
+label  = { type = "text", max_bytes = 400, mean_bytes = 200 }
+
+[families.d]
+ttl         = "30d"
+compression = "ZSTD"
+
+[writes]
+rate = "2000/s"
+"""
+    [told] = check_design(Design.loads(text), select=["RK802"]).findings
+    assert told.remedy.startswith("Keep these splits: the keys of each bucket begin with ts")

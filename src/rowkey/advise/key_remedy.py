@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from rowkey.explanations import ReadKeyProposal, explain_read
+from rowkey.lint import RULES
 from rowkey.messages import Message, format_mean
 from rowkey.proposals import ANOTHER_KEY, KeyProposal
 from rowkey.schema import format_key
@@ -55,6 +56,8 @@ class KeyRemedy:
     def complete_findings(self, result: LintResult) -> LintResult:
         """Return the findings of the rules with this remedy where another key is needed."""
         findings = tuple(map(self._complete_finding, result.findings))
+        if (first := self._find_first(findings)) is not None:
+            findings = tuple(_defer_finding(one, first) for one in findings)
         causes = tuple(map(self._complete_cause, result.causes))
         return replace(result, findings=findings, causes=causes)
 
@@ -100,13 +103,27 @@ class KeyRemedy:
             _identify_finding(one)
             for table in self._tables
             for one in table.lint_result.findings
-            if one.rank >= finding.rank
+            if one.rank >= finding.rank and one.needs_key
         }
         is_mended = _identify_finding(finding) not in remaining
         completed = self._complete(finding, is_mended=is_mended)
         key_fields = self._declared_design.design.key.fields
-        outside = [name for name in finding.evidence.get("given", ()) if name not in key_fields]
-        if completed.remedy != NO_KEY_REMEDY or not outside:
+        given = finding.evidence.get("given", ())
+        outside = [name for name in given if name not in key_fields]
+        if completed.remedy != NO_KEY_REMEDY:
+            return completed
+        orderings = [str(one).split(" ") for one in finding.evidence.get("wanted", ())]
+        if given and any(name not in key_fields for name, *_ in orderings):
+            terms = [f"desc({name})" if rest == ["desc"] else name for name, *rest in orderings]
+            remedy = Message(
+                "remedy.order_in_key",
+                "No key of these fields serves it. Put {terms} after {fields} in this key, or in "
+                "the key of a second table.",
+                terms=" and ".join(terms),
+                fields=" and ".join(given),
+            )
+            return replace(completed, remedy=remedy)
+        if not outside:
             return completed
         remedy = Message(
             "remedy.second_table",
@@ -115,6 +132,21 @@ class KeyRemedy:
             fields=" and ".join(outside),
         )
         return replace(completed, remedy=remedy)
+
+    def _find_first(self, findings: tuple[Finding, ...]) -> Finding | None:
+        """Return the most severe finding that this key mends, before which no other is mended.
+
+        It is none if all of them are remarks, or about regions alone.
+        """
+        if not self._tables:
+            return None
+        remedy = self._format_remedy()
+        candidates = [
+            one
+            for one in findings
+            if one.remedy == remedy and one.rank > 0 and not _concerns_regions(one)
+        ]
+        return max(candidates, key=lambda one: one.rank, default=None)
 
     def _complete_cause(self, cause: CauseFinding) -> CauseFinding:
         """Return a cause of the load of writes with this remedy if it needs another key."""
@@ -227,6 +259,34 @@ def complete_simulation(
         return simulation
     remedy = find_remedy()
     return simulation if remedy is None else remedy.complete_simulation(simulation)
+
+
+def _defer_finding(finding: Finding, first: Finding) -> Finding:
+    """Return a finding whose remedy holds next to that of the one that names another key."""
+    if finding.remedy == first.remedy:
+        return finding
+    if _concerns_regions(finding):
+        remedy = Message(
+            "remedy.key_first",
+            "Change the key first, as {code} says; how many regions the table then needs is told "
+            "once it has that key.",
+            code=first.code,
+        )
+        return replace(finding, remedy=remedy)
+    if finding.remedy != NO_KEY_REMEDY:
+        return finding
+    remedy = Message(
+        "remedy.not_by_key",
+        "What {code} says does not change this, and no other key was better in a replay of the "
+        "events and the reads.",
+        code=first.code,
+    )
+    return replace(finding, remedy=remedy)
+
+
+def _concerns_regions(finding: Finding) -> bool:
+    """Return whether the remedy of a finding is about regions and their boundaries."""
+    return RULES[finding.name.replace("-", "_")].concerns_regions
 
 
 def _identify_finding(finding: Finding) -> tuple[str, object]:

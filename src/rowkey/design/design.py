@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from rowkey.schema import FieldFacts, RowCounts
     from rowkey.workload import FamilySize
 
+MOB_REFERENCE_BYTES = 109
+"""Bytes of a cell's value that stand for a large value in a MOB file: its length in 4, and the
+file's name. Source: MobFileName.java; 32 of a digest, 8 of a date, 32 of an id, 33 of a region."""
+
 
 class Design:
     """One table: its fields, row key, families, boundaries, writes and reads.
@@ -482,8 +486,9 @@ class Design:
         size_each = sum(each.values())
         rate, capacity = self.writes.rate, self.cluster.capacity_per_s
         stored, is_compressed = self.estimate_stored_bytes(facts, family_sizes)
+        in_regions = {n: stored[n] * share for n, share in self._find_region_shares(facts).items()}
         return TableDemand(
-            size=self._estimate_size(stored, counts),
+            size=self._estimate_size(in_regions, counts),
             is_compressed=is_compressed,
             plain_size=self._estimate_size(each, counts),
             servers=self.cluster.servers,
@@ -513,6 +518,20 @@ class Design:
         if each and all(name in sizes and sizes[name].is_compressed for name in each):
             return {name: sizes[name].disk_bytes for name in each}, True
         return each, False
+
+    def _find_region_shares(self, facts: Mapping[str, FieldFacts] | None) -> dict[str, float]:
+        """Return which share of the bytes of each family is in files that a region splits by.
+
+        Large values of a family with MOB are in files apart, and a reference in their place.
+        """
+        each = self.layout.estimate_family_bytes(self.estimate_key_bytes(facts), facts)
+        apart = dict.fromkeys(each, 0.0)
+        for cell in self.layout.estimate_cells(facts):
+            family = self.families[cell.family]
+            if family.mob and cell.mean_value_bytes > family.mob_threshold:
+                moved_bytes = max(cell.mean_value_bytes - MOB_REFERENCE_BYTES, 0.0)
+                apart[cell.family] += moved_bytes * cell.event_share
+        return {name: 1 - apart[name] / size if size else 1.0 for name, size in each.items()}
 
     def _estimate_size(self, event_bytes: Mapping[str, float], counts: RowCounts | None) -> int:
         """Return the bytes of the full table; 0 if unknown."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.plan import count_spreading_parts
@@ -42,6 +43,8 @@ which half of a stretch must lie within a tenth of all keys."""
 MAX_WRAP_S = 10
 """Seconds within which a counter that wraps around must reach all its values to make no front: the
 verdict is based on windows of ten seconds."""
+MAX_FEW_VALUES = 256
+"""Values of a leading part up to which its newest rows are as many fronts: those of one byte."""
 MIN_STEP_SHARE = 0.9
 """Share of events within one step of a time from which they show nothing of the next step."""
 MIN_TRAVEL_SHARE = 0.5
@@ -195,7 +198,8 @@ def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | N
 def find_bucket_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | None:
     """Return the field behind the buckets or salts of a key that follows the clock; None if none.
 
-    In each bucket the newest rows are then the last ones, or the first.
+    In each bucket the newest rows are then the last ones, or the first. A leading part of few
+    values, such as a status, is like a bucket.
 
     Args:
         design: the design.
@@ -204,6 +208,8 @@ def find_bucket_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> 
     count = count_spreading_parts(design.key)
     spreading = design.key.parts[:count]
     parts = [part for part in _list_varying_parts(design, facts) if part not in spreading]
+    if not count and len(parts) > 1 and (parts[0].cardinality or inf) <= MAX_FEW_VALUES:
+        count, parts = 1, parts[1:]
     return _find_rising_field(design, facts, parts[0]) if count and parts else None
 
 

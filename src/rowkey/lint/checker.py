@@ -14,6 +14,7 @@ from rowkey.lint.rules import RULES
 from rowkey.lint.subject import LintSubject
 from rowkey.messages import pluralize, suggest_name
 from rowkey.open_file_limit import explain_shortage
+from rowkey.proposals import ANOTHER_KEY, KEY_BY_SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -105,6 +106,11 @@ def check_design(
     # Comments that allow findings are checked against those of all rules.
     needs_all = bool(subject.allowances) and any(rule.runs_last for rule in rules)
     findings, allowed = _run_rules(subject, RULES.values() if needs_all else rules)
+    if sample is None and design.splits.needs_sample:
+        findings = [
+            replace(one, remedy=KEY_BY_SAMPLE) if one.remedy == ANOTHER_KEY else one
+            for one in findings
+        ]
     codes = {rule.code for rule in rules}
     return LintResult(
         tuple(sorted((one for one in findings if one.code in codes), key=_build_sort_key)),
@@ -155,7 +161,11 @@ def _collect_findings(
         if (rule.looks_at_sample or rule.cause) and subject.sample is None:
             for allowance in subject.allowances:
                 allowance.match_rule(format_rule_name(rule.name), rule.code)
-        is_harmless = rule.measured_by == "writes" and subject.is_harmless(rule.cause)
+        is_harmless = (
+            rule.measured_by == "writes"
+            and subject.is_harmless(rule.cause)
+            and (subject.can_read_from_one_server or not rule.holds_for_reads)
+        )
         for finding in rule().collect_findings(subject):
             warned |= rule.measured_by == "writes" and not is_harmless and finding.rank > 0
             yield rule, replace(finding, severity="info") if is_harmless else finding

@@ -60,6 +60,10 @@ class Rule(ABC):
     """The cause of hot spots that the rule predicts, if any; `check` then reports it once."""
     measured_by: ClassVar[Literal["", "writes", "reads"]] = ""
     """Which load a verdict measures in place of the rule's findings, which then decide nothing."""
+    concerns_regions: ClassVar[bool] = False
+    """Whether its remedy is about regions and their boundaries, which another key changes too."""
+    holds_for_reads: ClassVar[bool] = False
+    """Whether the writes that it finds uneven go where all rows are, so that reads go there too."""
     looks_at_sample: ClassVar[bool] = False
     """Whether it needs a sample for much of what it finds: without one, no allowance is idle."""
     runs_last: ClassVar[bool] = False

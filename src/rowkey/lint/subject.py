@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from rowkey.schema import Bounds, Cluster, RowCounts
     from rowkey.workload import FamilySize, KeyedEvents, SampleSummary
 
+LARGE_VALUE_BYTES = 102_400
+"""Mean bytes from which a value is large: HBase's own threshold, DEFAULT_MOB_THRESHOLD."""
 MANY_VERSIONS = 100
 """Versions from which a family keeps very many. Source: the book's "hundreds or more"."""
 
@@ -236,6 +238,17 @@ class LintSubject:
         operations = rate * count_write_operations(self.event_bytes)
         return operations <= HARMLESS_UTILIZATION * (capacity or DEFAULT_CAPACITY_PER_S)
 
+    @cached_property
+    def can_read_from_one_server(self) -> bool:
+        """Return whether one server easily bears the declared rates of reads, a request a range."""
+        capacity = self.cluster.capacity_per_s or DEFAULT_CAPACITY_PER_S
+        requests = sum(
+            one.read.rate * one.plan.fan_out
+            for one in self.reads
+            if one.read.rate is not None and one.plan is not None
+        )
+        return requests <= HARMLESS_UTILIZATION * capacity
+
     def is_harmless(self, code: str) -> bool:
         """Return whether what a rule predicts of the writes only deserves a remark.
 
@@ -311,6 +324,18 @@ class LintSubject:
         has_many = any(one.versions >= MANY_VERSIONS for one in self.families.values())
         is_large = self.final_region_bytes > MAX_FILE_SIZE
         return is_large and not has_many and self.is_declared("splits")
+
+    @cached_property
+    def large_fields(self) -> Mapping[str, float]:
+        """Return the mean bytes of each field with large values among ordinary cells."""
+        names = (
+            name
+            for cell in self.cells
+            if not self.families[cell.family].mob
+            for name in cell.fields
+        )
+        means = {name: self.find_facts(name).mean_bytes or 0.0 for name in names}
+        return {name: mean for name, mean in means.items() if mean >= LARGE_VALUE_BYTES}
 
     @property
     def writes_at_the_end_of_buckets(self) -> bool:
@@ -425,7 +450,10 @@ class LintSubject:
         cut = self.design.splits
         if part is not self.leading_part or self.boundaries is None or cut.algorithm == "sample":
             return ""
-        evenly = {"algorithm": "uniform", "regions": len(self.boundaries)}
+        regions = len(self.boundaries)
+        if self.outgrows_its_splits:
+            regions = max(regions, self.sizing.regions)
+        evenly = {"algorithm": "uniform", "regions": regions}
         return f", and set splits = {format_toml_value(evenly)}"
 
     def count_pinned_bytes(self, planned_read: PlannedRead) -> int:

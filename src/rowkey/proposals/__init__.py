@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from rowkey.proposals.key_proposal import (
         ANOTHER_KEY,
+        KEY_BY_SAMPLE,
         PER_BUCKET,
         KeyProposal,
         apply_proposal,
@@ -44,8 +45,8 @@ else:
                 "MAX_HEAVY_VALUES Candidate is_measured is_unique list_candidates list_key_fields"
             ),
             "key_proposal": (
-                "ANOTHER_KEY PER_BUCKET KeyProposal apply_proposal format_more_regions "
-                "format_quantile_splits has_bucket_splits"
+                "ANOTHER_KEY KEY_BY_SAMPLE PER_BUCKET KeyProposal apply_proposal "
+                "format_more_regions format_quantile_splits has_bucket_splits"
             ),
             "spreading_terms": (
                 "BUCKETS_PER_SERVER MIN_VALUES_PER_REGION build_bucket build_ordering_term "
@@ -57,6 +58,7 @@ else:
 __all__ = [
     "ANOTHER_KEY",
     "BUCKETS_PER_SERVER",
+    "KEY_BY_SAMPLE",
     "MAX_HEAVY_VALUES",
     "MIN_VALUES_PER_REGION",
     "PER_BUCKET",

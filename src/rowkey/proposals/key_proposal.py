@@ -22,6 +22,13 @@ ANOTHER_KEY = Message(
 )
 """The remedy of what another key would mend, until the search has found one."""
 
+KEY_BY_SAMPLE = Message(
+    "remedy.search_by_sample",
+    'Another key is needed: declare [sample] path = "…", a recording of your events, from which '
+    "the splits of this design are taken, and rowkey advise searches for it.",
+)
+"""The same where nothing can be searched yet, because the splits need a sample."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyProposal:

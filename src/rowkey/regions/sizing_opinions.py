@@ -48,8 +48,8 @@ class TableDemand:
     """What a table must hold and serve: size, servers, families, heap and writes.
 
     Args:
-        size: bytes of the table in its files, all rows and versions, copies not counted; 0 if
-            nobody knows.
+        size: bytes of the table in the files of its regions, all rows and versions, copies and
+            large values in MOB files not counted; 0 if nobody knows.
         servers: region servers.
         families: column families.
         heap: bytes of heap of one server, if known.

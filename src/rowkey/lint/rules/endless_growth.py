@@ -30,7 +30,8 @@ class EndlessGrowth(Rule):
     and again, as long as the table lives, until the disks are full.
 
     Use instead: a ttl, if rows are read only for some time; otherwise enough regions for the years
-    to come, and a larger MAX_FILESIZE.
+    to come, and a larger MAX_FILESIZE. Regions that take a week or more to fill split one by one,
+    and the finding is a remark.
 
     Source: claim 28, the time to live is FOREVER by default, 2,147,483,647 s; claim 70, a region
     splits by itself above 10 GiB. Days are regions · 10 GiB / (bytes that stay of a day).
@@ -76,6 +77,8 @@ ttl         = "30d"
 rate = "100/s"
 """
     DAY_S = 86_400
+    MIN_DAYS_TO_FULL = 7
+    """Days after which regions are full, from which it is a remark: our choice, as of RK802."""
     MAX_DAYS_TO_FULL = 365
     """Days within which full regions are reported."""
 
@@ -105,6 +108,7 @@ rate = "100/s"
             f"each day and never deleted; {pluralize(regions, 'region')} of 10 GiB are full after "
             f"{format_days(days)}",
             "Declare a ttl for the families, or create enough regions for the expected size.",
+            severity="warning" if days < self.MIN_DAYS_TO_FULL else None,
             value="FOREVER",
             verdict="A region splits by itself above 10 GiB, not at 6 to 8.",
             bytes_a_day=a_day,

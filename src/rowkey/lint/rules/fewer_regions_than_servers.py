@@ -31,6 +31,8 @@ class FewerRegionsThanServers(Rule):
     name = "fewer_regions_than_servers"
     code = "RK205"
     measured_by = "writes"
+    concerns_regions = True
+    holds_for_reads = True
     severity: ClassVar[Severity] = "warning"
     claims = (72, 75)
     bad_design = """\

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
+from rowkey.lint.subject import LARGE_VALUE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +56,6 @@ image = { type = "bytes", max_bytes = 4000000, mean_bytes = 300000 }
 [families.d]
 mob = true
 """
-    MIN_MEAN_BYTES = 102_400
-    """Mean bytes from which it is reported: HBase's own threshold of a large value."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each column whose mean value is in the wrong kind of files."""
@@ -66,18 +65,18 @@ mob = true
                 mean = subject.find_facts(name).mean_bytes
                 if mean is None:
                     continue
-                if family.mob and family.mob_threshold < mean < self.MIN_MEAN_BYTES:
+                if family.mob and family.mob_threshold < mean < LARGE_VALUE_BYTES:
                     yield self.build_finding(
                         subject.format_path("families", cell.family, "mob_threshold"),
                         f"{name} has {mean:,.0f} bytes on average, more than mob_threshold, so "
                         "most of its values lie in MOB files, in which a read looks them up "
                         "one by one",
-                        f"Set it to {self.MIN_MEAN_BYTES:,}, which is the default.",
+                        f"Set it to {LARGE_VALUE_BYTES:,}, which is the default.",
                         severity="warning",
                         value=family.mob_threshold,
                         family=cell.family,
                     )
-                if family.mob or mean < self.MIN_MEAN_BYTES:
+                if name not in subject.large_fields:
                     continue
                 yield self.build_finding(
                     subject.find_nearest_path("fields", name, "mean_bytes"),

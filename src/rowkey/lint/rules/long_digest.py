@@ -107,4 +107,7 @@ name = { type = "text", max_bytes = 200 }
     def _format_split_advice(subject: LintSubject, part: Part) -> str:
         """Return a phrase with new splits if the present ones were chosen for digits."""
         is_hex = isinstance(part, Transform) and part.arguments.get("as") == "hex"
-        return subject.format_split_advice(part) if is_hex else ""
+        advice = subject.format_split_advice(part) if is_hex else ""
+        # RK201 names splits for the digits, which bytes would miss again.
+        has_missed = bool(advice) and "missed_splits" in subject.causes
+        return f"{advice} in place of what RK201 says" if has_missed else advice

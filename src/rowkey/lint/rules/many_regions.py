@@ -24,8 +24,8 @@ class ManyRegions(Rule):
     Why it hurts: each region has a memstore and files for every family. Small regions are flushed
     and compacted for little, a restart opens all of them, and a full scan asks each.
 
-    Use instead: about ten for each server to start with, as a multiple of the servers; a region
-    splits by itself when it has grown.
+    Use instead: about ten for each server to start with, as a multiple of the servers, and fewer
+    for a small table; a region splits by itself when it has grown.
 
     Source: claim 74, the book's figures: 20 to 200 regions a server for all tables, about 10 to
     start with, 50 to 100 a table of one or two families. Claim 75, scans ask for fewer regions.
@@ -33,6 +33,7 @@ class ManyRegions(Rule):
 
     name = "many_regions"
     code = "RK801"
+    concerns_regions = True
     severity: ClassVar[Severity] = "warning"
     claims = (74, 75)
     bad_design = """\
@@ -90,10 +91,13 @@ servers = 8
             )
         else:
             return
-        start = min(
-            max(proposed_regions, self.START_REGIONS_PER_SERVER * servers),
-            self.MAX_REGIONS_PER_SERVER * servers,
-        )
+        is_small = each <= self.MAX_REGIONS_PER_SERVER
+        start = proposed_regions
+        if not is_small:
+            start = min(
+                max(start, self.START_REGIONS_PER_SERVER * servers),
+                self.MAX_REGIONS_PER_SERVER * servers,
+            )
         min_servers = subject.count_needed_servers()
         server_advice = (
             f", and raise MAX_FILESIZE; or use {min_servers:,} servers or more"
@@ -105,7 +109,7 @@ servers = 8
             f"{pluralize(regions, 'region')} on {pluralize(servers, 'server')} make "
             f"{each:,.0f} on each server, and {problem}",
             f"Use {start:,} regions or fewer, as a multiple of {servers:,}{server_advice}.",
-            severity="warning" if each > self.MAX_REGIONS_PER_SERVER else "info",
+            severity="info" if is_small else "warning",
             value=regions,
             verdict="The HBase book: 20 to 200 regions for each server, about 10 to start with.",
             regions=regions,

@@ -35,6 +35,8 @@ class MissedSplitsRule(Rule):
     code = "RK201"
     looks_at_sample = True
     measured_by = "writes"
+    concerns_regions = True
+    holds_for_reads = True
     severity: ClassVar[Severity] = "warning"
     claims = (56, 71)
     cause = "missed_splits"

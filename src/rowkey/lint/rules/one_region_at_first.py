@@ -33,6 +33,8 @@ class OneRegionAtFirst(Rule):
     name = "one_region_at_first"
     code = "RK203"
     measured_by = "writes"
+    concerns_regions = True
+    holds_for_reads = True
     severity: ClassVar[Severity] = "info"
     claims = (63,)
     bad_design = """\
@@ -65,7 +67,11 @@ line = { type = "text", max_bytes = 500 }
         if "moving_front" in subject.causes:
             return
         writes = subject.demand.writes or 0
-        hurts = writes >= self.BUSY_BYTES_PER_S or subject.has_measured("integer_imbalance")
+        hurts = (
+            writes >= self.BUSY_BYTES_PER_S
+            or subject.has_measured("integer_imbalance")
+            or not subject.can_read_from_one_server
+        )
         listed = subject.bucket_count is not None
         yield self.build_finding(
             "splits" if subject.is_declared("splits") else "key",

@@ -43,7 +43,7 @@ class OutgrownRegions(Rule):
     Use instead: as many regions as the size needs, from the start, on enough servers; or a larger
     MAX_FILESIZE. Regions that take a week or more to fill split one by one, and the finding is a
     remark. Where keys rise within each bucket, further regions would get no write, so the
-    regions are left to split, and the finding is a remark.
+    regions are left to split, and the finding is a remark. Values in MOB files do not count.
 
     Source: claim 70, 6 to 8 GB a region: the default limit is 10 GiB, the book has 10 to 50, and
     at most 200 regions a server. Claim 73, size / 10 GB with a cap of 120, contradicts itself:
@@ -54,6 +54,7 @@ class OutgrownRegions(Rule):
     name = "outgrown_regions"
     code = "RK802"
     looks_at_sample = True
+    concerns_regions = True
     severity: ClassVar[Severity] = "warning"
     claims = (63, 70, 72, 73)
     bad_design = """\
@@ -130,6 +131,12 @@ rate = "5000/s"
                 "Split the table first, as RK203 says; how many regions it then needs is told "
                 "once it has some."
             )
+        elif self._has_mostly_large_values(subject):
+            names = " and ".join(subject.large_fields)
+            remedy = (
+                f"Put {names} into a family with mob = true first, as RK510 says: values in MOB "
+                "files make no region larger; how many regions the rest needs is told then."
+            )
         elif "missed_splits" in subject.causes:
             where = f"more than {each / self.GIB:,.1f} GiB in each region that gets rows"
             remedy = (
@@ -151,6 +158,11 @@ rate = "5000/s"
             wanted=proposed_regions,
             opinions=[f"{o.source}: {o.reason}" for o in subject.sizing.opinions],
         )
+
+    @staticmethod
+    def _has_mostly_large_values(subject: LintSubject) -> bool:
+        """Return whether values that belong into MOB files are most of what regions hold."""
+        return 2 * sum(subject.large_fields.values()) > subject.event_bytes
 
     @staticmethod
     def _count_days_to_full(subject: LintSubject, region_bytes: float) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import format_number, pluralize
+from rowkey.proposals import format_quantile_splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +61,8 @@ state = "u8"
     MIN_VALUES = 20
     """Different values that are needed: fewer may have a common form by chance."""
     HEX_DECLARATION = 'type = "hex", width = {} and :bytes'
+    EVEN_DECLARATIONS = (HEX_DECLARATION, 'type = "uuid"')
+    """Types whose bytes are as evenly spread as the digits of the text are."""
     DIGEST_VERDICT = (
         "A digest converted to a Java String is damaged: it has 26 or 34 bytes, by charset."
     )
@@ -104,8 +107,13 @@ state = "u8"
                     break
 
     def _format_split_advice(self, subject: LintSubject, name: str, typed: str) -> str:
-        """Return a phrase with new splits if hexadecimal text that leads the key becomes bytes."""
+        """Return a phrase with new splits if text that leads the key becomes bytes."""
         part = subject.leading_part
         if part is None or part.fields != (name,) or not part.residue(name).is_empty:
             return ""
-        return subject.format_split_advice(part) if typed == self.HEX_DECLARATION else ""
+        if typed in self.EVEN_DECLARATIONS:
+            return subject.format_split_advice(part)
+        splits = subject.design.splits
+        has_digits = subject.is_declared("splits") and splits.request.listed is None
+        has_digits = has_digits and not splits.needs_sample
+        return f", and set {format_quantile_splits(subject.design)}" if has_digits else ""

@@ -32,6 +32,7 @@ class UnevenRegions(Rule):
     code = "RK202"
     looks_at_sample = True
     measured_by = "writes"
+    concerns_regions = True
     severity: ClassVar[Severity] = "info"
     claims = (10, 14)
     cause = "integer_imbalance"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.proposals import ANOTHER_KEY
+from rowkey.schema import Equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,6 +92,7 @@ limit = 20
                 severity="info" if read.limit is None else None,
                 value=read.name,
                 wanted=[str(o) for o in read.order],
+                given=[name for name, bound in one.bounds.items() if isinstance(bound, Equal)],
                 comes=[str(o) for o in plan.row_order],
                 needs_key=True,
             )

@@ -1,4 +1,4 @@
-"""The rule `mixed_case_hex`."""
+"""The rule `mixed_case`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,24 +15,27 @@ if TYPE_CHECKING:
     from rowkey.lint.subject import LintSubject
 
 
-class MixedCaseHex(Rule):
-    """A text field of the key holds hexadecimal digits in both upper and lower case.
+class MixedCase(Rule):
+    """A text field of the key holds values that differ only in upper and lower case.
 
     What it does: looks at the sample's values of each text field of the key, and reports fields in
-    which all values are hexadecimal digits and both cases occur.
+    which all values are hexadecimal digits and both cases occur, and fields in which one value in
+    a hundred occurs in another case too, once in one case as a whole, as addresses do that people
+    type.
 
     Why it hurts: 0A and 0a are two keys for one value, so a get misses the row that was written
-    with the other spelling. All capitals sort before all small letters, and splits made for one
-    case leave regions empty under the other.
+    with the other spelling, and a bucket puts them into two regions. All capitals sort before all
+    small letters, and splits made for one case leave regions empty under the other.
 
-    Use instead: the type `hex`, which accepts both and stores one; `:bytes` of it takes half the
-    space.
+    Use instead: for digits the type `hex`, which accepts both and stores one; `:bytes` of it takes
+    half the space. For other text one case, which the program writes and asks for, with the
+    spelling that is shown in another column.
 
     Source: claim 9, "ASCII order": it is that of unsigned bytes, 41..46 before 61..66. HBase's
     HexStringSplit is in lower case: RegionSplitter.java.
     """
 
-    name = "mixed_case_hex"
+    name = "mixed_case"
     code = "RK114"
     looks_at_sample = True
     severity: ClassVar[Severity] = "warning"
@@ -60,8 +64,11 @@ state = "u8"
     MIN_VALUES = 20
     """Different values that are needed: fewer may have a common form by chance."""
 
+    MIN_TWINS, MIN_TWIN_SHARE = 10, 0.01
+    """Values, and their share of all, that occur in another case, from which it is reported."""
+
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
-        """Yield a finding for each text field with hexadecimal digits in both cases."""
+        """Yield a finding for each text field in which both cases occur."""
         for name in subject.key.fields:
             field = subject.design.fields[name]
             if not field.type.is_sequence or field.type.required_options:
@@ -73,6 +80,7 @@ state = "u8"
             if together in (together.lower(), together.upper()):
                 continue
             if not all(re.fullmatch("[0-9A-Fa-f]+", text) for text in texts):
+                yield from self._find_other_spellings(subject, name, texts)
                 continue
             large = next((text for text in texts if text != text.lower()), None)
             small = next((text for text in texts if text != text.upper()), None)
@@ -90,3 +98,33 @@ state = "u8"
                     large=large,
                     small=small,
                 )
+
+    def _find_other_spellings(
+        self, subject: LintSubject, name: str, texts: list[str]
+    ) -> Iterator[Finding]:
+        """Yield a finding if some values of a field differ from others only in their case."""
+        spellings: dict[str, list[str]] = {}
+        for text in texts:
+            spellings.setdefault(text.lower(), []).append(text)
+        # An id whose case means something has hardly ever a twin in one case as a whole.
+        twins = [
+            found
+            for found in spellings.values()
+            if len(found) > 1 and any(text in (text.lower(), text.upper()) for text in found)
+        ]
+        count = sum(map(len, twins))
+        if count < max(self.MIN_TWINS, self.MIN_TWIN_SHARE * len(texts)):
+            return
+        first, second = sorted(twins[0])[:2]
+        yield self.build_finding(
+            subject.format_path("fields", name),
+            f"{count:,} of {pluralize(len(texts), 'value')} of {name} differ from another only in "
+            f"upper and lower case, as {first} and {second}, and each spelling is a key of its own",
+            f"Write {name} in one case and ask for it in that case; if people see it, store their "
+            "spelling in another column.",
+            value=subject.design.fields[name].type.name,
+            verdict="Keys compare as unsigned bytes: capitals sort before small letters.",
+            large=first,
+            small=second,
+            twins=count,
+        )
