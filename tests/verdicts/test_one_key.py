@@ -13,6 +13,7 @@ import pytest
 
 import rowkey
 from cli.command import run
+from example_counts import IS_LONG
 from rowkey.advise import GRADES, JudgedDesign, draft_design
 from rowkey.design import Design
 from rowkey.observe import watch_table
@@ -167,8 +168,12 @@ def find_keys(text: str) -> set[str]:
     return set(re.findall(r'key = "[^"]+"', text))
 
 
-@pytest.mark.parametrize("clients", [2_000, 40, 3])
-@pytest.mark.parametrize("heavy_share", [0.0, 0.4])
+LOGS = [(2_000, 0.4), (40, 0.0), (3, 0.4)]
+OTHER_LOGS = [(2_000, 0.0), (40, 0.4), (3, 0.0)]
+"""Clients of a log and the share of a crawler; `make test-long` drafts a key for all of them."""
+
+
+@pytest.mark.parametrize(("clients", "heavy_share"), LOGS + OTHER_LOGS * IS_LONG)
 def test_no_command_names_another_key_than_init(
     clients: int, heavy_share: float, tmp_path: Path
 ) -> None:
