@@ -12,7 +12,7 @@ from tools.growth import __main__ as trials
 from tools.growth.processes import PROCESSES, TABLE_S, Process
 
 from rowkey import Design
-from rowkey.advise import JudgedDesign
+from rowkey.advise import JudgedDesign, search
 from rowkey.errors import InvalidDesign
 from rowkey.simulate import run
 
@@ -334,3 +334,40 @@ def test_declared_distinct_values_decide_between_more_users_and_busier_ones(
     assert pytest.approx(expected, rel=0.1) == cost.returned_rows
     assert f"the declared {distinct:,} values" in cost.assumption
     assert "sample.of" not in cost.assumption
+
+
+@pytest.mark.parametrize("ttl", ["", "2h", "30d"])
+@pytest.mark.parametrize("rate", ["", "1/s", "50/s", "20000/s"])
+def test_a_search_expects_the_rows_that_a_full_scan_reads(ttl: str, rate: str) -> None:
+    """What keys are compared by is the table that reads are measured on, with a ttl and without."""
+    rows = pa.table({"user": [f"u{n % 97}" for n in range(3_600)],
+                     "ts": [START_MS + n * 1_000 for n in range(3_600)]})  # fmt: skip
+    design = Design(
+        "t", "[user][ts]", fields={"user": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms"},
+        families={"d": {"ttl": ttl} if ttl else {}},
+        writes={"time": "ts"} | ({"rate": rate} if rate else {}),
+        reads=[{"name": "it", "where": "ts = ?"}],
+    )  # fmt: skip
+    judged = JudgedDesign(design, rows)
+    (cost,) = judged.simulation.reads
+    assert cost.is_full_scan
+    assert cost.read_rows == pytest.approx(judged.source.estimate_rows(design), rel=0.01)
+
+
+def test_a_read_of_a_table_that_only_grows_gets_a_second_one() -> None:
+    """Without a ttl too, a scan of all that is ever written is told to need another table."""
+    chance = random.Random(2)
+    rows = pa.table({"node": [f"n{chance.randrange(400)}" for _ in range(3_000)],
+                     "level": [chance.choice("ABCD") for _ in range(3_000)],
+                     "ts": [START_MS + n * 60_000 for n in range(3_000)],
+                     "id": pa.array(range(3_000), pa.uint64())})  # fmt: skip
+    text = {"type": "text", "max_bytes": 8}
+    design = Design(
+        "t", "[bucket(node, 16)][node][ts][id]", splits="per_bucket",
+        fields={"node": text, "level": text, "ts": "timestamp_ms", "id": "u64"},
+        writes={"time": "ts", "rate": "20/s"},
+        reads=[{"name": "node", "where": "node = ?", "limit": 9, "rate": "20/s"},
+               {"name": "hour", "where": "level = ? and ts >= ? and ts < ?", "span": "1h",
+                "rate": "2/m"}],
+    )  # fmt: skip
+    assert 2 == len(search(design, rows).tables)

@@ -180,7 +180,7 @@ class _KeySearch:
         self.progress = progress
         self.source = source
         self.source.check_events()
-        self.row_count = self._estimate_rows()
+        self.row_count = self.source.estimate_rows(design)
         # Where no reads are declared, rows that a key keeps together are taken to be read together.
         self._read_design = assume_read(design)
         self.reads = list(plan_example_reads(self._read_design, self.source.facts))
@@ -579,14 +579,6 @@ class _KeySearch:
             for read in self.reads
         ]
         return np.array(costs, np.float64).reshape(len(self.candidates), len(self.reads))
-
-    def _estimate_rows(self) -> float:
-        """Return how many rows the table comes to hold: as many as replayed, if that is unknown."""
-        event_bytes = self.design.layout.estimate_event_bytes(
-            self.design.estimate_key_bytes(self.source.facts), self.source.facts
-        )
-        size = self.source.estimate_demand(self.design).plain_size
-        return float(max(size / max(event_bytes, 1.0), self.source.replayed_count))
 
     def _get_rate(self, read: ExampleRead) -> float:
         """Return how often a read is asked in a second; once where no rate is declared."""

@@ -18,6 +18,7 @@ from rowkey.keys import (
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
 from rowkey.schema import FieldFacts, RowCounts
+from rowkey.simulate.row_scale import measure_time_density
 from rowkey.workload import (
     EventBatch,
     EventStore,
@@ -25,6 +26,7 @@ from rowkey.workload import (
     SkippedRows,
     WorkloadGenerator,
     compute_max_events,
+    estimate_table_rows,
     open_sample,
     split_events,
 )
@@ -93,6 +95,18 @@ class EventSource:
         return design.estimate_demand(
             self.facts, counts=self.row_counts, family_sizes=self.measure_family_sizes(design)
         )
+
+    def estimate_rows(self, design: Design) -> float:
+        """Return how many rows the table comes to hold, at least those that are replayed.
+
+        Of a table that only grows, what its rate adds in the time of the sample.
+        """
+        rows = estimate_table_rows(design.layout, design.families, design.writes, self.row_counts)
+        if rows is None and self.summary is not None:
+            events = self.summary.keyed_events.rows
+            density = measure_time_density(design, events, self.total_count, is_generated=False)
+            rows = 0.0 if density is None else self.total_count * density.sample_factor
+        return max(rows or 0.0, float(self.replayed_count))
 
     def measure_family_sizes(self, design: Design) -> Mapping[str, FamilySize]:
         """Return the bytes that an event adds to each family of a design; empty if not measured.
