@@ -354,20 +354,26 @@ def test_a_search_expects_the_rows_that_a_full_scan_reads(ttl: str, rate: str) -
     assert cost.read_rows == pytest.approx(judged.source.estimate_rows(design), rel=0.01)
 
 
-def test_a_read_of_a_table_that_only_grows_gets_a_second_one() -> None:
-    """Without a ttl too, a scan of all that is ever written is told to need another table."""
-    chance = random.Random(2)
-    rows = pa.table({"node": [f"n{chance.randrange(400)}" for _ in range(3_000)],
-                     "level": [chance.choice("ABCD") for _ in range(3_000)],
+@pytest.mark.parametrize(
+    "names", [("node", "level"), ("Incident Zip", "Type: a/b"), ("节点", "级别")]
+)
+def test_a_read_of_a_table_that_only_grows_gets_a_second_one(names: tuple[str, str]) -> None:
+    """Without a ttl too, a scan of all that is ever written is told to need another table.
+
+    The second one is named after columns of any name.
+    """
+    chance, (node, level) = random.Random(2), names
+    rows = pa.table({node: [f"n{chance.randrange(400)}" for _ in range(3_000)],
+                     level: [chance.choice("ABCD") for _ in range(3_000)],
                      "ts": [START_MS + n * 60_000 for n in range(3_000)],
                      "id": pa.array(range(3_000), pa.uint64())})  # fmt: skip
     text = {"type": "text", "max_bytes": 8}
     design = Design(
-        "t", "[bucket(node, 16)][node][ts][id]", splits="per_bucket",
-        fields={"node": text, "level": text, "ts": "timestamp_ms", "id": "u64"},
+        "t", f'[bucket("{node}", 16)]["{node}"][ts][id]', splits="per_bucket",
+        fields={node: text, level: text, "ts": "timestamp_ms", "id": "u64"},
         writes={"time": "ts", "rate": "20/s"},
-        reads=[{"name": "node", "where": "node = ?", "limit": 9, "rate": "20/s"},
-               {"name": "hour", "where": "level = ? and ts >= ? and ts < ?", "span": "1h",
+        reads=[{"name": "node", "where": f'"{node}" = ?', "limit": 9, "rate": "20/s"},
+               {"name": "hour", "where": f'"{level}" = ? and ts >= ? and ts < ?', "span": "1h",
                 "rate": "2/m"}],
     )  # fmt: skip
     assert 2 == len(search(design, rows).tables)

@@ -22,6 +22,7 @@ from rowkey.advise.key_remedy import KeyRemedy
 from rowkey.advise.lower_bounds import compute_lower_bounds
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.advise.verdict import get_capacity
+from rowkey.cells import build_table_name
 from rowkey.design import find_companion_obstacle
 from rowkey.errors import InvalidDesign
 from rowkey.lint import RULES, check_design, fix_families
@@ -426,7 +427,8 @@ class _KeySearch:
         name = self.design.table
         if names:
             fields = self._list_name_fields(group)
-            name += f"_by_{'_'.join(fields)}" if fields else f"_{len(names) + 1}"
+            suffix = build_table_name("_".join(fields))
+            name += f"_by_{suffix}" if suffix else f"_{len(names) + 1}"
             name += f"_{len(names) + 1}" if name in names else ""
         return self._replace_reads(self.design, {self.reads[at].name for at in group}, name)
 

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         check_timestamp,
     )
     from rowkey.cells.names import (
+        build_table_name,
         compute_max_split_bytes,
         find_family_name_mistakes,
         find_table_name_mistakes,
@@ -89,7 +90,10 @@ else:
                 "MAX_TTL_MS check_families check_family_name check_mutation check_row "
                 "check_timestamp assign_timestamps"
             ),
-            "names": "find_family_name_mistakes find_table_name_mistakes compute_max_split_bytes",
+            "names": (
+                "build_table_name find_family_name_mistakes find_table_name_mistakes "
+                "compute_max_split_bytes"
+            ),
             "visibility": "FamilyView compute_oldest_live_ms",
         },
     )
@@ -120,6 +124,7 @@ __all__ = [
     "assign_timestamps",
     "bind_family",
     "build_sort_key",
+    "build_table_name",
     "check_amount",
     "check_comparison",
     "check_families",

@@ -20,6 +20,7 @@ DEFAULT_NAMESPACE = "default"
 
 _FIRST_CHARACTER = re.compile(r"[a-zA-Z_0-9]")
 _INVALID_IN_NAMESPACE = re.compile(r"[^a-zA-Z_0-9]")
+_UNSAFE = re.compile("[^a-zA-Z_0-9]+")
 _INVALID_IN_QUALIFIER = re.compile(r"[^a-zA-Z_0-9.-]")
 _CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -60,6 +61,18 @@ def find_table_name_mistakes(name: str) -> Iterator[InvalidArgument]:
     )
     if qualifier == RESERVED_TABLE:
         yield InvalidArgument("", f"HBase reserves the table name {name!r}", "another name")
+
+
+def build_table_name(text: str) -> str:
+    """Return a text as a table's name: a column's name, say, or a file's.
+
+    Returns:
+        At most 100 letters, digits and _; empty if the text has none.
+
+    >>> build_table_name("Incident Zip")
+    'Incident_Zip'
+    """
+    return _UNSAFE.sub("_", text).strip("_")[:100]
 
 
 def _find_name_mistakes(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from os.path import relpath
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from rowkey.advise.drafts.roles import (
 from rowkey.advise.judgement import JudgedDesign
 from rowkey.advise.key_search import search_on_source
 from rowkey.advise.verdict import judge_design
+from rowkey.cells import build_table_name
 from rowkey.design import Design
 from rowkey.lint import LintResult, check_design
 from rowkey.open_file_limit import explain_shortage
@@ -40,7 +40,6 @@ DEFAULT_SERVERS = 8
 """Region servers where nobody says how many: the default of a design file."""
 MAX_SEARCHES = 3
 """Searches for a better key, each from the key that the one before found."""
-_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ def derive_table_name(path: Path) -> str:
     'server_logs_2024'
     """
     stem = path.name.lstrip(".").split(".")[0]
-    return _UNSAFE_CHARACTERS.sub("_", stem).strip("_")[:100] or "events"
+    return build_table_name(stem) or "events"
 
 
 def _settle_key(
