@@ -120,3 +120,25 @@ def test_a_step_directly_before_its_time_is_left_out() -> None:
     assert "[host][ts]" in keys
     assert "[host][time_bucket(ts, 1h)][ts]" not in keys
     assert "[time_bucket(ts, 1h)][host][ts]" in keys
+
+
+@pytest.mark.parametrize("is_unique", [True, False])
+@pytest.mark.parametrize("where", ["id = ?", "zip = ?", "zip = ? and ts between ? and ?"])
+def test_only_beside_a_unique_field_a_key_lacks_what_no_read_asks_for(
+    where: str, *, is_unique: bool
+) -> None:
+    """A unique field keeps all rows apart; without one each field of the present key may."""
+    fields: dict[str, Any] = {
+        "street": "text", "ts": "timestamp_s", "zip": "text",
+        "id": {"type": "u64", "unique": is_unique},
+    }  # fmt: skip
+    design = Design(
+        "calls", "[street][ts][id]", fields=fields, writes={"time": "ts"},
+        reads=[{"name": "it", "where": where}],
+    )  # fmt: skip
+    found = list_candidates(design, {}, has_sample=True, added_fields=design.fields)
+    lacking = [one for one in found if not set(design.key.fields) <= set(one.bound_key.fields)]
+    assert is_unique == bool(lacking)
+    for one in lacking:
+        assert "id" in one.bound_key.fields
+        assert "ts" in one.bound_key.fields or ["id"] == [*one.bound_key.fields]

@@ -33,6 +33,7 @@ from rowkey.proposals import (
     Candidate,
     apply_proposal,
     assume_read,
+    find_identity,
     list_candidates,
     list_key_fields,
     plan_example_reads,
@@ -369,10 +370,17 @@ class _KeySearch:
         They are such that the first can have the others as companions, unless there are no such.
         """
         groups.sort(key=lambda group: -sum(self._get_rate(self.reads[at]) for at in group))
+        own, time = {*self.design.key.fields}, self.design.writes.time
         wanted = {name for read in self.reads for name in list_key_fields(read)}
-        shared = frozenset({*self.design.key.fields} | (wanted & self._added_fields))
-        tables = self._find_tables(groups, shared) or self._find_tables(groups, None)
-        return tables if sum(map(_get_write_load, tables)) < 1 else []
+        added = wanted & self._added_fields
+        identity = find_identity(self.design, self.source.facts, own | added)
+        bounded = {name for read in self.reads for name in read.bounds}
+        asked = own & (wanted | bounded | ({time.name} if time is not None else set()))
+        few = frozenset({identity, *asked, *added}) if identity is not None else None
+        for fields in dict.fromkeys([few or frozenset(own | added), frozenset(own | added), None]):
+            if tables := self._find_tables(groups, fields):
+                return tables if sum(map(_get_write_load, tables)) < 1 else []
+        return []
 
     def _find_tables(
         self, groups: Sequence[Sequence[int]], shared: frozenset[str] | None

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rowkey.proposals.candidates import (
         MAX_HEAVY_VALUES,
         Candidate,
+        find_identity,
         is_measured,
         is_unique,
         list_candidates,
@@ -42,7 +43,8 @@ else:
             "assumed_read": "assume_read",
             "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
             "candidates": (
-                "MAX_HEAVY_VALUES Candidate is_measured is_unique list_candidates list_key_fields"
+                "MAX_HEAVY_VALUES Candidate find_identity is_measured is_unique list_candidates "
+                "list_key_fields"
             ),
             "key_proposal": (
                 "ANOTHER_KEY KEY_BY_SAMPLE PER_BUCKET KeyProposal apply_proposal "
@@ -70,6 +72,7 @@ __all__ = [
     "build_bucket",
     "build_ordering_term",
     "build_salt",
+    "find_identity",
     "format_more_regions",
     "format_quantile_splits",
     "has_bucket_splits",

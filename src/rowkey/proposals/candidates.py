@@ -103,8 +103,9 @@ def list_candidates(
 ) -> list[Candidate]:
     """Return the keys that a design could have, each once, in a fixed order.
 
-    Every candidate holds the fields of the present key, so that it keeps as many rows apart, or is
-    made of a unique field alone, which a read gives. No part of one follows from those before it.
+    Every candidate holds the fields of the present key, so that it keeps as many rows apart, or a
+    unique field, by which it does without those that no read asks for. No part of one follows from
+    those before it.
 
     Args:
         design: the design.
@@ -126,7 +127,8 @@ def list_candidates(
     }
     find_end = find_distinguishing or (lambda _: ())
     tails: dict[Terms, tuple[str, ...]] = dict.fromkeys(unique, ())
-    for order in _list_tails(design, reads, added_fields):
+    identity = find_identity(design, facts, {*design.key.fields} | given)
+    for order in _list_tails(design, reads, added_fields, identity):
         end = find_end(frozenset(name for term in order for name in _list_names(term)))
         tails.setdefault((*order, *map(FieldRef, end)), end)
     combinations = (
@@ -215,7 +217,10 @@ def _find_heavy_values(facts: FieldFacts | None, servers: int) -> tuple[Any, ...
 
 
 def _list_tails(
-    design: Design, reads: Sequence[ExampleRead], added_fields: Collection[str]
+    design: Design,
+    reads: Sequence[ExampleRead],
+    added_fields: Collection[str],
+    identity: str | None,
 ) -> Iterator[Terms]:
     """Yield the terms of each candidate without those that only spread rows."""
     own = tuple(strip_spreading_terms(design.key))
@@ -227,9 +232,10 @@ def _list_tails(
     ]
     together = tuple(dict.fromkeys(term for terms in added for term in terms))
     clear = _replace_scrambled_terms(design, terms, reads)
+    asked = clear if identity is None else _keep_asked_terms(design, clear, reads, identity)
     for extra in dict.fromkeys([(), *added, together]):  # of several tables, each has them all
-        for some in dict.fromkeys([terms, clear]):
-            for order in _list_orders((*some, *extra), reads):
+        for some in dict.fromkeys([terms, clear, asked]):
+            for order in _list_orders(tuple(dict.fromkeys((*some, *extra))), reads):
                 for directed in _list_directions(order, reads):
                     yield (*constants, *_remove_redundant_terms(design, directed))
 
@@ -249,6 +255,17 @@ def _replace_scrambled_terms(design: Design, terms: Terms, reads: Sequence[Examp
         is_hidden = part.order is Order.NONE and not asked.isdisjoint(part.fields)
         clear += map(FieldRef, part.fields) if is_hidden else [term]
     return tuple(dict.fromkeys(clear))
+
+
+def _keep_asked_terms(
+    design: Design, terms: Terms, reads: Sequence[ExampleRead], identity: str
+) -> Terms:
+    """Return the terms that a read or the order of time asks for, and a field that is unique."""
+    asked = {name for read in reads for name in (*read.bounds, *list_key_fields(read))}
+    if design.writes.time is not None:
+        asked.add(design.writes.time.name)
+    kept = [term for term in terms if not asked.isdisjoint(_list_names(term))]
+    return tuple(dict.fromkeys((*kept, FieldRef(identity))))
 
 
 def _remove_redundant_terms(design: Design, terms: Terms) -> Terms:
@@ -304,6 +321,20 @@ def is_unique(field: Field, facts: FieldFacts | None) -> bool:
         return False
     is_identity = field.type.unit_ns is None and not is_measured(field)
     return field.declaration.unique or (is_identity and facts.value_count >= MIN_UNIQUE_VALUES)
+
+
+def find_identity(
+    design: Design, facts: Mapping[str, FieldFacts], names: Collection[str]
+) -> str | None:
+    """Return the first of some fields that identifies an event alone; None if none does."""
+    return next(
+        (
+            name
+            for name, field in design.fields.items()
+            if name in names and is_unique(field, facts.get(name))
+        ),
+        None,
+    )
 
 
 def is_measured(field: Field) -> bool:
