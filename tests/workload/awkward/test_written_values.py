@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from pyarrow import parquet
 
 from rowkey.design import Design
 from rowkey.workload import open_sample
+from rowkey.workload.values.time_detection import LayoutDetector
 from rowkey.workload.values.time_layouts import parse_layout
 from workload.awkward.files import find_options, get_refusal, read_rows
 
@@ -359,3 +361,20 @@ def test_nan_is_null_in_a_field_that_can_be_null(tmp_path: Path, name: str) -> N
     assert 7 == sum(len(events) for events in sample.read_events())
     place = {"a.csv": "line 3", "a.jsonl": "line 2", "a.parquet": "row 2"}[name]
     assert sample.skipped_rows.first_problem.lower().startswith(f"{place}: x is")
+
+
+@pytest.mark.parametrize(
+    "layout",
+    ["%b %d %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%d-%b-%Y", "%d/%b/%Y", "%Y-%m-%d",
+     "%Y/%m/%d", "%Y.%m.%d", "%Y-%b-%d", "%b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %Y"],
+)  # fmt: skip
+def test_the_first_days_of_months_have_one_layout(layout: str) -> None:
+    """A year such as 2010 is no time of day, and nothing is asked where only one order is."""
+    days = [
+        datetime(year, month, 1, tzinfo=UTC) for year in range(2000, 2024) for month in (1, 2, 12)
+    ]
+    detector = LayoutDetector(is_time=True)
+    detector.add_texts(pa.array([day.strftime(layout) for day in days]))
+    found = detector.decide()
+    assert found is not None
+    assert (layout, ()) == (found.layout.text, found.rivals)

@@ -249,6 +249,7 @@ def _derive_tails(tail: str, has_year: bool) -> Iterator[str]:
             continue
         for clock, zone in product(_CLOCKS, _ZONES):
             is_possible = not (has_year and "%Y" in zone) and (gap or "%H%M" in clock)
+            is_possible = is_possible and (has_year or clock != "%H%M")  # four digits are a year
             rest = tail[len(gap) :].lstrip(" ")
             if is_possible and _compile(clock + zone).fullmatch(rest):
                 whole_seconds = _compile(clock.removesuffix(".%f").removesuffix(",%f") + zone)
