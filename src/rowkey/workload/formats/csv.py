@@ -616,7 +616,7 @@ def _read_head(stream: IO[bytes], path: Path) -> str:
     if strange:
         what = f"the header line contains the byte 0x{strange[0]:02x}, so the file is not text"
         raise SampleError(f"{path}:1", what, "a text file")
-    if b"\r" in head.rstrip(b"\r\n") and b'"' not in head:
+    if b"\r" in re.sub(rb'"[^"]*("|$)', b"", head).rstrip(b"\r\n"):  # a quoted name may hold one
         raise SampleError(
             str(path),
             "the lines end with a carriage return alone",
