@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -257,3 +258,17 @@ def test_a_read_by_a_column_is_told_to_need_a_second_table() -> None:
     )
     [remedy] = [one.remedy for one in judged.warnings if one.code == "RK601"]
     assert "a second table too, whose key begins with mail;" in remedy
+
+
+def test_a_recording_has_one_rate_whatever_part_is_replayed() -> None:
+    """The own rate of a recording is that of all of it, also where its second half is replayed."""
+    times = [1_700_000_000 + 60 * n for n in range(2_000)]
+    times += [times[-1] + 6 * n for n in range(1, 2_001)]
+    rows = pa.table({"user": [f"u{n % 7 % 5}" for n in range(4_000)], "at": times})
+    text = {"type": "text", "max_bytes": 8}
+    design = Design("t", "[user][at]", fields={"user": text, "at": "timestamp_s"},
+                    splits={"algorithm": "uniform", "regions": 8},
+                    writes={"time": "at"})  # fmt: skip
+    for judged in (JudgedDesign(design, rows), JudgedDesign(design, rows, second_half=True)):
+        said = judged.verdict.assessments[0].message
+        assert ["1.82/m"] == re.findall(r"own rate, ([^ ]+),", said)

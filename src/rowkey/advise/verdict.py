@@ -205,9 +205,10 @@ def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) ->
     if level == "even" or own_rate is None:
         return Assessment("writes", "", grade, message, remedy, code)
     utilization = own_rate / bearable_rate
-    if peak is not None:
-        servers = simulation.design.cluster.servers
-        busiest = own_rate * peak.server_factor / servers / _compute_write_capacity(simulation)
+    density = simulation.time_density
+    if peak is not None and density is not None:
+        each = density.sample_rate / simulation.design.cluster.servers
+        busiest = each * peak.server_factor / _compute_write_capacity(simulation)
         utilization = max(utilization, busiest)
     if utilization > HARMLESS_UTILIZATION:
         return Assessment("writes", "", grade, message, remedy, code)

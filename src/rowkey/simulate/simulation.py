@@ -240,8 +240,8 @@ class Simulation:
 
     @property
     def recorded_rate(self) -> float | None:
-        """Return the events a second of the recording; None of generated or timeless events."""
-        density = self.time_density if self.source.origin == "sample" else None
+        """Return the events a second of the whole recording; None of generated or timeless ones."""
+        density = self._read_rows.density if self.source.origin == "sample" else None
         return None if density is None else density.sample_rate
 
     @cached_property
