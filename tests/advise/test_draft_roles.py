@@ -233,3 +233,22 @@ def test_a_counter_is_no_entity(tmp_path: Path) -> None:
     draft = draft_design(path)
     assert "ssl_handshakes" not in format_key(draft)
     check_draft(draft, path)
+
+
+def test_without_a_time_the_year_tells_rows_apart(tmp_path: Path) -> None:
+    """Of two columns that do, the one that stands for the time is taken, not a count."""
+    rows = [
+        [f"country {n % 211}", f"{1_950 + n // 211}", f"{1_000_003 * n % 7_777_777}"]
+        for n in range(10 * 211)
+    ]
+    draft = draft_design(write_sample(tmp_path, ("country", "year", "people"), rows))
+    assert {"country", "year"} == {*draft.design.key.fields}
+
+
+def test_a_fraction_that_was_calculated_is_a_number(tmp_path: Path) -> None:
+    """Sixteen printed digits are of a number that programs calculate with, and in no key."""
+    values = [f".{5 * 10**15 + n * 2_718_281_828_459 % (4 * 10**15)}" for n in range(1_500)]
+    rows = [[f"player {n // 5}", f"game {n % 5}", value] for n, value in enumerate(values)]
+    draft = draft_design(write_sample(tmp_path, ("player", "game", "rating"), rows))
+    assert "float64" == draft.design.fields["rating"].type.name
+    assert {"player", "game"} == {*draft.design.key.fields}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from rowkey.proposals import BUCKETS_PER_SERVER, MIN_VALUES_PER_REGION
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -119,7 +119,11 @@ def reassign_roles(roles: ColumnRoles) -> ColumnRoles | None:
     if not unused_candidates:
         return None
     best = max(
-        unused_candidates, key=lambda one: (_score_extra_column(one), one.facts.distinct_count or 0)
+        unused_candidates,
+        key=lambda one: (
+            _score_extra_column(one, is_timed=roles.time is not None),
+            one.facts.distinct_count or 0,
+        ),
     )
     return replace(roles, extra_columns=(*roles.extra_columns, best), rejected_sets=rejected_sets)
 
@@ -150,8 +154,9 @@ def count_lost_rows(roles: ColumnRoles, column: InferredColumn) -> int:
 def _choose_extra_columns(roles: ColumnRoles) -> ColumnRoles:
     """Return the roles with the fewest extra columns that make rows unique."""
     base = [one for one in (roles.entity, roles.time) if one is not None]
-    candidates = sorted(_find_candidates(roles, base), key=lambda one: -_score_extra_column(one))
-    adds = _find_fewest_columns(roles.uniqueness, base, candidates, roles.rejected_sets)
+    score = partial(_score_extra_column, is_timed=roles.time is not None)
+    candidates = sorted(_find_candidates(roles, base), key=score, reverse=True)
+    adds = _find_fewest_columns(roles.uniqueness, base, candidates, roles.rejected_sets, score)
     if (
         roles.is_missing_time
         and base
@@ -380,7 +385,7 @@ def _find_row_id(
         for one in columns
         if _can_identify_row(one, schema, is_timed) and uniqueness.is_unique([one.name])
     ]
-    return max(candidates, key=_score_extra_column, default=None)
+    return max(candidates, key=partial(_score_extra_column, is_timed=is_timed), default=None)
 
 
 def _can_identify_row(column: InferredColumn, schema: InferredSchema, is_timed: bool) -> bool:
@@ -398,14 +403,17 @@ def _can_identify_row(column: InferredColumn, schema: InferredSchema, is_timed: 
     return plain and is_name and not facts.null_share and (facts.mean_bytes or 0) <= LONG_TEXT_BYTES
 
 
-def _score_extra_column(column: InferredColumn) -> float:
-    """Score a column as an addition to the key that makes rows unique; ids score best."""
+def _score_extra_column(column: InferredColumn, *, is_timed: bool) -> float:
+    """Score a column as an addition to the key that makes rows unique; ids score best.
+
+    The year of rows without a time takes its place; with one it says nothing more.
+    """
     facts, field_type = column.facts, column.field.type
     return (
         _score_entity(column)
         - 8 * is_measured(column)
         - 8 * is_like_personal(column.name)
-        - 4 * is_like_calendar(column.name)
+        + (-4 if is_timed else 4) * is_like_calendar(column.name)
         - 3 * ((facts.mean_bytes or 0) > LONG_TEXT_BYTES)
         - 2 * (field_type.name in ("bytes", "bool"))
         - 2 * ((facts.distinct_count or 0) < 2)
@@ -417,6 +425,7 @@ def _find_fewest_columns(
     base: list[InferredColumn],
     candidates: list[InferredColumn],
     rejected_sets: frozenset[tuple[str, ...]],
+    score: Callable[[InferredColumn], float],
 ) -> tuple[InferredColumn, ...]:
     """Return the fewest columns that make rows unique together with the base columns.
 
@@ -425,11 +434,12 @@ def _find_fewest_columns(
         base: columns that are in the key anyway.
         candidates: columns that may be added, the best first.
         rejected_sets: sets of column names that are not tried again.
+        score: how well a column suits.
     """
     names = [column.name for column in base]
     plain = [one for one in candidates if not is_measured(one)]
     short = [one for one in plain if not is_prose(one)]
-    for column_set in chain(_iter_column_sets(short), _iter_column_sets(plain)):
+    for column_set in chain(_iter_column_sets(short, score), _iter_column_sets(plain, score)):
         added_names = [one.name for one in column_set]
         if (
             (names or column_set)
@@ -448,8 +458,10 @@ def _find_fewest_columns(
     return fewest or tuple(candidates[: not base])
 
 
-def _iter_column_sets(candidates: list[InferredColumn]) -> Iterator[tuple[InferredColumn, ...]]:
+def _iter_column_sets(
+    candidates: list[InferredColumn], score: Callable[[InferredColumn], float]
+) -> Iterator[tuple[InferredColumn, ...]]:
     """Yield sets of columns to try: smaller sets first, better columns first."""
     for size in range(MAX_COMBINED_COLUMNS + 1):
         sets = combinations(candidates[:MAX_TRIED_COLUMNS], size)
-        yield from sorted(sets, key=lambda column_set: -sum(map(_score_extra_column, column_set)))
+        yield from sorted(sets, key=lambda column_set: -sum(map(score, column_set)))

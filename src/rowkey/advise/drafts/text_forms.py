@@ -87,6 +87,9 @@ INTEGER_FORMS = frozenset({"integer", "number", "coded", "unpadded", "whole"})
 """Forms of every integer that is written as Python writes it."""
 MAX_SAFE_DIGITS = 15
 """Digits of a number that survive in 64 bits of floating point, whatever they are."""
+MAX_PRINTED_DIGITS, MIN_FRACTION_DIGITS = 16, 10
+"""Digits that programs print of a number of 64 bits, and those of its fraction if it was calculated
+rather than an amount that was written down."""
 
 
 def parse_plain_integers(texts: pa.Array) -> pa.Array | None:
@@ -106,12 +109,20 @@ def parse_plain_integers(texts: pa.Array) -> pa.Array | None:
 def is_exact_float(text: str) -> bool:
     """Return whether a number of 64 bits still shows all digits of a text.
 
+    Of a long fraction the last digits may differ: programs that print 16 of them calculated with
+    such numbers.
+
     >>> is_exact_float("0.30000000000000004"), is_exact_float("9007199254740993.5")
     (True, False)
+    >>> is_exact_float("-.7283666850613467")
+    True
     """
     number = float(text)
-    digits = text.lower().partition("e")[0].lstrip("+-").replace(".", "").lstrip("0")
+    mantissa = text.lower().partition("e")[0].lstrip("+-")
+    digits = mantissa.replace(".", "").lstrip("0")
     if len(digits) <= MAX_SAFE_DIGITS or repr(number) == text:
+        return True
+    if len(digits) <= MAX_PRINTED_DIGITS and len(mantissa.partition(".")[2]) >= MIN_FRACTION_DIGITS:
         return True
     return Decimal(f"{number:.{len(digits) - 1}e}") == Decimal(text)
 
