@@ -252,3 +252,19 @@ def test_a_fraction_that_was_calculated_is_a_number(tmp_path: Path) -> None:
     draft = draft_design(write_sample(tmp_path, ("player", "game", "rating"), rows))
     assert "float64" == draft.design.fields["rating"].type.name
     assert {"player", "game"} == {*draft.design.key.fields}
+
+
+@pytest.mark.parametrize("names", [("call_date", "call_time"), ("Date", "Time"), ("日期", "时间")])
+@pytest.mark.parametrize("day", ["%Y%m%d", "%y%m%d", "%Y-%m-%d", "%d/%m/%Y"])
+@pytest.mark.parametrize("clock", ["%H%M%S", "%H:%M:%S", "%H:%M"])
+def test_a_date_and_a_time_of_day_are_one_time(
+    names: tuple[str, str], day: str, clock: str, tmp_path: Path
+) -> None:
+    """Two columns of digits are joined as written ones are, and the time is in the key."""
+    moments = [START + timedelta(minutes=61 * n) for n in range(1_200)]
+    rows = [[f"u{n * 7 % 190}", f"{at:{day}}", f"{at:{clock}}"] for n, at in enumerate(moments)]
+    draft = draft_design(write_sample(tmp_path, ("user", *names), rows))
+    assert "[bucket(user, 16)][user][desc(timestamp)]" == format_key(draft)
+    assert draft.design.sample_format is not None
+    assert {"timestamp": [*names]} == draft.design.sample_format["join"]
+    assert "2024-03-04T08:00" in draft.text

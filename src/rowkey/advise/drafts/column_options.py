@@ -68,6 +68,7 @@ def _find_parts_of_time(sample: RecordedSample, column_stats: Sequence[ColumnSta
     if sample.format.joins or any(stats.has_complete_times for stats in column_stats):
         return []
     dates = [stats.name for stats in column_stats if stats.has_dates]
+    dates = dates or [stats.name for stats in column_stats if stats.has_short_dates]
     clocks = [stats.name for stats in column_stats if stats.has_clock_times]
     if not dates or not clocks:
         return []

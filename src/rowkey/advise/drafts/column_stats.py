@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.advise.drafts.name_hints import (
     is_like_calendar,
     is_like_category,
+    is_like_date,
     is_like_identity,
     is_like_measure,
     is_like_time,
@@ -397,9 +398,18 @@ class ColumnStats:
 
         if self.is_empty:
             return False
-        return bool(pa.types.is_time(self.arrow_type)) or (
-            self.is_text and "clock" in self.possible_forms and self.first_value != ""
-        )
+        if pa.types.is_time(self.arrow_type):
+            return True
+        is_written = "clock" in self.possible_forms
+        is_digits = "hhmmss" in self.possible_forms and is_like_time(self.name)
+        is_digits = is_digits and not is_like_date(self.name)
+        return self.is_text and (is_written or is_digits) and self.first_value != ""
+
+    @property
+    def has_short_dates(self) -> bool:
+        """Return whether the column has days of two digits each, which its name calls dates."""
+        is_short = self.is_text and "yymmdd" in self.possible_forms and self.first_value != ""
+        return is_short and is_like_date(self.name)
 
     @property
     def detected_numbers(self) -> DetectedNumbers | None:

@@ -23,6 +23,7 @@ _TIME = _split_words(
     "time timestamp ts date datetime day when at epoch created updated occurred clock utc "
     "dt timestamps times since until start end begin"
 )
+_DATE = _split_words("date day dt ymd")
 _EVENT = _split_words("event occurred logged received arrival request")
 _IDENTITY = _split_words(
     "id ids uid uuid guid key user username host hostname device sensor client customer "
@@ -48,6 +49,7 @@ _RECORD = _split_words(
 )
 
 _TIME_ZH = "时间 時間 日期 时刻 時刻"
+_DATE_ZH = "日期"
 _EVENT_TIMES_ZH = "时间 時間 日期 时刻 時刻 时间戳 時間戳"
 _RECORDING_ZH = "事件 发生 發生 采集 採集 上报 上報 下单 下單 交易 记录 記錄 日志 接收 请求 访问"
 _IDENTITY_ZH = (
@@ -97,6 +99,15 @@ def is_like_time(name: str) -> bool:
     (True, False, True)
     """
     return bool(_TIME & set(split_name(name))) or _has_chinese_word(name, _TIME_ZH)
+
+
+def is_like_date(name: str) -> bool:
+    """Return whether a column name suggests a day without a time of day.
+
+    >>> is_like_date("call_date"), is_like_date("call_time"), is_like_date("通话日期")
+    (True, False, True)
+    """
+    return bool(_DATE & set(split_name(name))) or _has_chinese_word(name, _DATE_ZH)
 
 
 def is_like_event(name: str) -> bool:

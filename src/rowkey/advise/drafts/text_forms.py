@@ -74,6 +74,8 @@ TEXT_FORMS = (
     TextForm("day", _DAY),
     TextForm("stray", _UNPARSED_TIME),
     TextForm("clock", _LOOSE_CLOCK),
+    TextForm("hhmmss", "(?:[01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]"),
+    TextForm("yymmdd", "[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"),
     TextForm("whole", r"-?(?:0|[1-9][0-9]{0,18})(?:\.0{1,9})?"),
     TextForm("serial", r"(?:3[3-9]|[4-6][0-9]|7[0-2])[0-9]{3}(?:\.[0-9]{1,15})?"),
     TextForm("uuid", f"(?i){_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"),
