@@ -132,6 +132,38 @@ def build_pages(mean_bytes: int, threshold: int) -> str:
     return PAGES.replace("MEAN", str(mean_bytes)).replace("THRESHOLD", str(threshold))
 
 
+SIGN_INS = """\
+table  = "sign_ins"
+key    = "[bucket(user, 16)][user][at]"
+splits = "per_bucket"
+
+[fields]
+user = TYPE
+at   = "timestamp_ms"
+code = "u32"
+
+[families.d]
+ttl         = "30d"
+compression = "ZSTD"
+encoding    = "FAST_DIFF"
+
+[[reads]]
+name  = "some users"
+where = "user >= ? and user < ?"
+limit = 100
+"""
+TEXT_USER = SIGN_INS.replace("TYPE", '{ type = "text", max_bytes = 40 }')
+USERS = "".join(
+    f"{f'{name}.{n % 150}@Mail.com'},{1_700_000_000_000 + 977 * n},{n}\n"
+    for n in range(600)
+    for name in ("anna", "Ben")
+)
+TYPED_USERS = USERS + USERS[: len(USERS) // 2].lower()
+ADDRESSES = "".join(
+    f"10.0.{n % 7}.{n * 7 % 250},{1_700_000_000_000 + 977 * n},{n}\n" for n in range(600)
+)
+
+
 def build_tracks(key: str, time: str) -> str:
     """Return the table of positions with another key, and another place of the time."""
     return TRACKS.replace("KEY", key).replace("TIME", time)
@@ -141,6 +173,18 @@ TWINS = {
     "dates of one year as text that begins with the day": (
         ("RK112", build_bills(TEXT_DAY), DATES_OF_ONE_YEAR),
         (build_bills('"date"'), ISO_DATES),
+    ),
+    "addresses of people in any case": (
+        ("RK114", TEXT_USER, TYPED_USERS),
+        (TEXT_USER, USERS.lower()),
+    ),
+    "names of which each has one spelling": (
+        ("RK114", TEXT_USER, TYPED_USERS),
+        (TEXT_USER, USERS),
+    ),
+    "addresses as text of which a read asks a range": (
+        ("RK113", TEXT_USER, ADDRESSES),
+        (SIGN_INS.replace("TYPE", '"ipv4"'), ADDRESSES),
     ),
     "a range of a time of which one version is kept": (
         ("RK402", build_tracks("", '{ type = "timestamp_ms", at = "timestamp" }'), ""),
@@ -218,3 +262,15 @@ def test_padding_is_what_makes_a_key_long(tmp_path: Path) -> None:
     assert found.remedy == (
         "Write [host] instead of [host:fixed(64)], which pads values of at most 8 bytes to 64."
     )
+
+
+def test_addresses_as_text_matter_where_their_order_is_read(tmp_path: Path) -> None:
+    """Text takes more bytes than an address, and returns wrong rows of a range."""
+    path = tmp_path / "sign_ins.csv"
+    path.write_text(f"user,at,code\n{ADDRESSES}")
+    severities = []
+    for text in (TEXT_USER, TEXT_USER.replace("user >= ? and user < ?", "user = ?")):
+        design = Design.loads(text)
+        found = check_design(design, summarize_sample(design, path), select=["RK113"]).findings
+        severities += [one.severity for one in found]
+    assert ["warning", "info"] == severities

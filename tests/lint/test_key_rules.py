@@ -336,3 +336,21 @@ def test_a_sample_is_proposed_with_its_recording(sample: str) -> None:
     text = f'table = "t"\nkey = "[host]"\n[fields]\nhost = "text"\nv = "u8"\n{sample}'
     [told] = check_design(Design.loads(text), select=["RK203"]).findings
     assert ("[sample] path" in told.remedy) is not bool(sample)
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("host:fixed(8)", [8]),
+        ("desc(host:fixed(8))", [8]),
+        ("host:fixed(16)", []),
+        ("host", []),
+        ("truncate(host, 4)", []),
+        ("pad(number, 6)", [6]),
+        ("code(host)", []),
+    ],
+)
+def test_a_width_fits_the_longest_value(part: str, expected: list[int]) -> None:
+    """A part that refuses values that its field may have is reported with its width."""
+    found = find_problems("RK125", f"[bucket(host, 4)][{part}][ts]")
+    assert expected == [one.evidence["width"] for one in found]

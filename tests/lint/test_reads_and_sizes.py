@@ -726,3 +726,70 @@ rate = "2000/s"
 """
     [told] = check_design(Design.loads(text), select=["RK802"]).findings
     assert told.remedy.startswith("Keep these splits: the keys of each bucket begin with ts")
+
+
+def test_a_dictionary_narrows_reads_though_no_table_has_its_ids_yet() -> None:
+    """Values of `code` have ids once rows hold them, so a read of one value is one range."""
+    more = f"{READ}where = 'host = ?'\norder = 'ts'\nlimit = 5\nrate = '50/s'\n"
+    key = "[code(host)][ts]"
+    text = LOGS.format(key=key, splits='{ algorithm = "uniform", regions = 8 }', more=more)
+    design = Design.loads(text)
+    assert [] == list(check_design(design, select=["RK6"]).findings)
+    assert 1 == design.key.encode({"host": "first", "ts": 1})[3], "no example has taken its id"
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("a >= ? and a < ? and b >= ? and b < ?", ["warning"]),
+        ("a = ? and b >= ? and b < ?", []),
+        ("a >= ? and a < ? and ts >= ?", ["info"]),
+        ("a >= ? and a < ?", []),
+    ],
+)
+def test_one_of_two_ranges_narrows_a_scan(where: str, expected: list[str]) -> None:
+    """A range behind another is tested row by row; one of the time is rarely the wide one."""
+    text = f"""
+table  = "t"
+key    = "[a][b][ts]"
+[fields]
+a  = "u32"
+b  = "u32"
+ts = "timestamp_s"
+[[reads]]
+name  = "r"
+where = "{where}"
+limit = 10
+"""
+    found = check_design(Design.loads(text), select=["RK613"]).findings
+    assert expected == [one.severity for one in found]
+
+
+def test_an_order_by_a_field_outside_the_key_is_told_its_place() -> None:
+    """Where no key of the fields gives the order, the remedy says where the key needs it."""
+    text = """
+table  = "bids"
+key    = "[bucket(auction, 16)][auction][desc(ts)][bidder]"
+splits = "per_bucket"
+[fields]
+auction = { type = "u64", distinct = 2000 }
+ts      = "timestamp_s"
+bidder  = { type = "u64", distinct = 100000 }
+cents   = "u32"
+[families.d]
+ttl = "1d"
+[writes]
+rate = "300/s"
+[[reads]]
+name  = "highest bid"
+where = "auction = ?"
+order = "cents desc"
+limit = 1
+rate  = "300/s"
+"""
+    found = JudgedDesign(Design.loads(text), names_keys=True, select=["RK602"]).lint_result
+    [told] = found.findings
+    assert told.remedy == (
+        "No key of these fields serves it. Put desc(cents) after auction in this key, or in the "
+        "key of a second table."
+    )

@@ -23,7 +23,14 @@ from rowkey.design.placement_checks import bind_families, check_column_collision
 from rowkey.design.splits import bind_splits, list_key_prefixes
 from rowkey.design.toml_dump import build_declared_tree, dump_declaration, format_python_value
 from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
-from rowkey.keys import Key, bind_fields, build_key, combine_keys
+from rowkey.keys import (
+    Determinant,
+    ExampleDictionary,
+    Key,
+    bind_fields,
+    build_key,
+    combine_keys,
+)
 from rowkey.messages import suggest_name
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import DeclaredRead, bind_declared_reads
@@ -182,6 +189,15 @@ class Design:
         assert key is not None, "it was bound before"
         design_copy._set_key(key)  # noqa: SLF001 - its own
         return design_copy
+
+    def build_example_key(self) -> Key:
+        """Return the row key by which reads are planned with example values.
+
+        It has ids for any values of `code`, as the dictionary of a table has for those of its rows.
+        """
+        if all(part.determined_by is not Determinant.DICTIONARY for part in self.key.parts):
+            return self.key
+        return self.copy_with_dictionary(ExampleDictionary()).key
 
     def replace_term_counts(self, counts: Mapping[int, int]) -> tuple[Term, ...]:
         """Return the terms of the key with other bucket or salt counts.

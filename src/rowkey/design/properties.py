@@ -262,7 +262,9 @@ def _describe_read(
     """Return the properties of a read that is planned with example values."""
     try:
         plan = plan_read(
-            design.key, read.build_bounds(choose_example_values(read, facts)), read.order
+            design.build_example_key(),
+            read.build_bounds(choose_example_values(read, facts)),
+            read.order,
         )
     except ReadError as problem:
         return ReadProperties(

@@ -11,7 +11,12 @@ from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.combined_key import combine_keys
-from rowkey.keys.dictionary import Dictionary, FirstSeenDictionary, check_id_fits
+from rowkey.keys.dictionary import (
+    Dictionary,
+    ExampleDictionary,
+    FirstSeenDictionary,
+    check_id_fits,
+)
 from rowkey.keys.fields import FIELD_TYPES as TYPES
 from rowkey.keys.key import Key
 from rowkey.keys.key_binding import bind_key, build_key
@@ -108,6 +113,7 @@ __all__ = [
     "Domain",
     "Encoding",
     "EnumOption",
+    "ExampleDictionary",
     "Field",
     "FieldColumn",
     "FieldPart",

@@ -420,11 +420,12 @@ class LintSubject:
         path = self.format_path("reads", index)
         try:
             bounds = read.build_bounds(choose_example_values(read, self.facts))
-            plan = plan_read(self.key, bounds, read.order)
+            plan = plan_read(self.design.build_example_key(), bounds, read.order)
         except ReadError:
             return PlannedRead(path, read, {}, None)
         companions = self.design.companions
-        others = [plan_read(one.key, bounds, read.order) for one in companions.values()]
+        keys = (one.build_example_key() for one in companions.values())
+        others = [plan_read(key, bounds, read.order) for key in keys]
         server = ["", *companions][choose_plan([plan, *others])]
         return PlannedRead(path, read, bounds, plan, server)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from ipaddress import IPv4Address
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import format_number, pluralize
 from rowkey.proposals import format_quantile_splits
+from rowkey.schema import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +27,8 @@ class SpelledOutValue(Rule):
     digits: whether all are times in milliseconds.
 
     Why it hurts: 20 digits fit in 8 bytes, 32 hexadecimal digits in 16, and the key is stored in
-    every cell. Numbers as text also lose their order.
+    every cell. Numbers and addresses as text also lose their order, which makes the finding a
+    warning where a read needs it.
 
     Use instead: the type, which reads and writes the same text.
 
@@ -61,6 +65,7 @@ state = "u8"
     MIN_VALUES = 20
     """Different values that are needed: fewer may have a common form by chance."""
     HEX_DECLARATION = 'type = "hex", width = {} and :bytes'
+    ADDRESS_DECLARATION = 'type = "ipv4"'
     EVEN_DECLARATIONS = (HEX_DECLARATION, 'type = "uuid"')
     """Types whose bytes are as evenly spread as the digits of the text are."""
     DIGEST_VERDICT = (
@@ -70,7 +75,7 @@ state = "u8"
         (re.compile(r"1[0-9]{12}"), "times in milliseconds", 'type = "timestamp_ms"', 8),
         (re.compile(r"0|[1-9][0-9]{0,18}"), "whole numbers", 'type = "u64"', 8),
         (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUIDs", 'type = "uuid"', 16),
-        (re.compile(r"((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}"), "addresses", 'type = "ipv4"', 4),
+        (re.compile(r"((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4}"), "addresses", ADDRESS_DECLARATION, 4),
         (re.compile(r"([0-9a-f]{2}){4,}"), "hexadecimal digits", HEX_DECLARATION, None),
     )
     """Text forms: the name, the field type to use, and its bytes; for digits half their number."""
@@ -92,6 +97,11 @@ state = "u8"
                 n_bytes = width or len(texts[0]) // 2
                 fits = width is not None or len({len(text) for text in texts}) == 1
                 if fits and n_bytes < mean:
+                    pair = self._find_misordered_addresses(subject, name, texts, typed)
+                    has_order = pair is not None
+                    verdict = self.DIGEST_VERDICT if width is None else ""
+                    if pair is not None:
+                        verdict = f"A read needs their order, but {pair[0]} sorts before {pair[1]}."
                     yield self.build_finding(
                         subject.format_path("fields", name),
                         f"all {pluralize(len(texts), 'value')} of {name} are {what}, which "
@@ -100,11 +110,25 @@ state = "u8"
                         f"Declare {typed.format(len(texts[0]))}"
                         f"{self._format_split_advice(subject, name, typed)}.",
                         value=field.type.name,
-                        verdict=self.DIGEST_VERDICT if width is None else "",
+                        severity="warning" if has_order else None,
+                        verdict=verdict,
                         bytes=mean,
                         possible=n_bytes,
                     )
                     break
+
+    def _find_misordered_addresses(
+        self, subject: LintSubject, name: str, texts: list[str], typed: str
+    ) -> tuple[str, str] | None:
+        """Return two addresses that sort wrongly as text, if a read needs their order."""
+        is_ordered = any(
+            isinstance(one.bounds.get(name), Range) or name in {o.field for o in one.read.order}
+            for one in subject.reads
+        )
+        if not is_ordered or typed != self.ADDRESS_DECLARATION:
+            return None
+        pairs = pairwise(sorted(texts))
+        return next((pair for pair in pairs if IPv4Address(pair[0]) > IPv4Address(pair[1])), None)
 
     def _format_split_advice(self, subject: LintSubject, name: str, typed: str) -> str:
         """Return a phrase with new splits if text that leads the key becomes bytes."""
