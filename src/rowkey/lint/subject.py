@@ -368,7 +368,7 @@ class LintSubject:
     def boundaries(self) -> Boundaries | None:
         """Return the region boundaries; None if they need a sample that is missing."""
         cut = self.design.splits
-        keys = self.sample.keys if self.sample is not None else None
+        keys = self.sample.keys if self.sample is not None and cut.needs_sample else None
         if cut.needs_sample and not keys:
             return None
         try:

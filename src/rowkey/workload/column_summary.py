@@ -323,13 +323,21 @@ def find_dependencies(rows: pa.RecordBatch, names: list[str]) -> dict[str, tuple
         codes[name] = (
             coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
         )
-        counts[name] = len(np.unique(codes[name]))
+        counts[name] = _count_distinct(codes[name])
     for name in names:
         determinants = []
         for candidate in names:
             repeats = counts[candidate] * 2 <= head.num_rows and counts[candidate] > 1
             if candidate != name and repeats and counts[name] > 1:
-                pairs = len(np.unique(codes[candidate] * (head.num_rows + 1) + codes[name]))
+                pairs = _count_distinct(codes[candidate] * (head.num_rows + 1) + codes[name])
                 determinants += [candidate] if pairs == counts[candidate] else []
         dependencies[name] = tuple(determinants)
     return dependencies
+
+
+def _count_distinct(codes: np.ndarray[Any, Any]) -> int:
+    """Return how many different numbers there are."""
+    import numpy as np
+
+    # With counts NumPy sorts the numbers, which takes a tenth of the time of its hash table.
+    return len(np.unique(codes, return_counts=True)[0])

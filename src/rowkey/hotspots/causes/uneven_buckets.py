@@ -172,4 +172,6 @@ def _count_values(codes: np.ndarray[Any, Any], ranks: np.ndarray[Any, Any]) -> n
     import numpy as np
 
     width = int(codes.max(initial=0)) + 1
-    return np.bincount(np.unique(ranks * width + codes) // width)
+    # With counts NumPy sorts the numbers, which takes a tenth of the time of its hash table.
+    pairs, _ = np.unique(ranks * width + codes, return_counts=True)
+    return np.bincount(pairs // width)

@@ -80,6 +80,8 @@ class BoolField(FieldType):
         import numpy as np
         import pyarrow as pa
 
+        if pa.types.is_boolean(array.type):
+            return array.to_numpy(zero_copy_only=False).astype(np.int64)
         values = list_values(array)
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             values = list(map(self.parse, values))
