@@ -657,7 +657,8 @@ class _KeySearch:
         """Replay the second half of the events under a design: some take splits from the first."""
         source = replace(self.source)
         if source.summary is not None:
-            sizes = None if max_events is None else self._family_sizes
+            is_measured = max_events is not None or design is self.design
+            sizes = self._family_sizes if is_measured else None
             source.summary = source.summary.copy_with_key(
                 design.key, design.layout, None, family_sizes=sizes
             )
@@ -721,7 +722,7 @@ class _KeySearch:
                 replay.design, replay.boundaries, simulation.operation_count, self.seed
             )
             for events in simulation.source.read_earlier_events():
-                earlier.add(events)
+                earlier.count_rows(events)
             counter.merge(earlier.row_counter)
         counter.merge(replay.row_counter)
         return counter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import fsum, hypot, inf, sqrt
 from statistics import fmean
@@ -17,7 +17,6 @@ from rowkey.plan import (
     KeyRange,
     Plan,
     ReadPlanner,
-    ResidualFilter,
     count_decoded_rows,
     count_first_rows,
 )
@@ -46,9 +45,9 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.schema import Bounds
-    from rowkey.simulate.ranked_rows import RankedColumn
     from rowkey.simulate.row_demand import RowDemand
     from rowkey.simulate.row_scale import MissingRows, RowScale
+    from rowkey.simulate.trial_values import TrialQuestion
 
 MAX_TOTAL_RANGES = 1_000_000
 """Ranges over all trials of the reads of a design: above, each gets fewer trials, at least one.
@@ -211,8 +210,8 @@ class ReadSimulator:
         row_bytes: the mean bytes of a row.
         scale: how many more rows the table has when it is in use; None if no more.
         max_trials: trials of each read at most.
-        ranked_columns: the indexes made so far of the same rows for other designs.
-        shared_trials: the values of trials made so far from the same rows for other designs.
+        measurements: what was measured of the same events for other designs, which more is added
+            to.
     """
 
     def __init__(
@@ -225,21 +224,23 @@ class ReadSimulator:
         row_bytes: float,
         scale: RowScale | None = None,
         max_trials: int = TRIALS_PER_READ,
-        ranked_columns: dict[str, RankedColumn] | None = None,
-        shared_trials: dict[tuple[object, ...], TrialValues] | None = None,
+        measurements: dict[tuple[object, ...], Any] | None = None,
     ) -> None:
         self.design = design
         self.boundaries = boundaries
-        self.columns = ColumnBatch.from_batch(
-            events, [design.fields[name] for name in events.schema.names]
-        )
+        self._measurements = {} if measurements is None else measurements
+        if ("ranks",) not in self._measurements:
+            fields = [design.fields[name] for name in events.schema.names]
+            ranked_rows = RankedRows(ColumnBatch.from_batch(events, fields))
+            self._measurements["ranks",] = ranked_rows
+        self._ranked_rows: RankedRows = self._measurements["ranks",]
+        self.columns = self._ranked_rows.columns
         self.row_count = row_count
         self._events = events
         self._row_bytes = row_bytes
         self._scale = scale
         self._max_trials = max_trials
         self._planner = ReadPlanner(design.key)
-        self._shared_trials = {} if shared_trials is None else shared_trials
         self._event_keys = keys
         self._rows = RowsByKey(design, events, keys)
         if design.layout.has_shared_rows:
@@ -248,7 +249,6 @@ class ReadSimulator:
             if scale is not None:
                 grown = counts.estimate_rows(event_count * scale.growth)
                 self._scale = scale.replace_growth(grown / max(self.row_count, 1))
-        self._ranked_rows = RankedRows(self.columns, self._rows.order, ranked_columns)
 
     def measure_read(self, read: DeclaredRead) -> ReadCost:
         """Measure the cost of a read, with parameter values from the sample."""
@@ -258,11 +258,9 @@ class ReadSimulator:
             trial_values = self._get_trial_values(read)
             origins = self._locate_origins(read, trial_values)
             for place in _TRIAL_ORDER[: self._max_trials]:
-                values, row_numbers = trial_values.choose_values(place)
                 trials_by_place[place] = self._run_trial(
                     read,
-                    values,
-                    row_numbers,
+                    trial_values.get_question(place),
                     int(origins.trials[place]),
                     float(trial_values.weights[place]),
                 )
@@ -372,11 +370,11 @@ class ReadSimulator:
         """
         goes_on = self._scale is not None and self._scale.goes_on
         asked = read.name, read.conditions, read.limit, read.span, read.keys, read.age, goes_on
-        if asked not in self._shared_trials:
-            self._shared_trials[asked] = TrialValues(
-                read, self.columns, self._ranked_rows, goes_on=goes_on
-            )
-        return self._shared_trials[asked]
+        if ("trials", asked) not in self._measurements:
+            trial_values = TrialValues(read, self._ranked_rows, goes_on=goes_on)
+            self._measurements["trials", asked] = trial_values
+        found: TrialValues = self._measurements["trials", asked]
+        return found
 
     @cached_property
     def _row_regions(self) -> np.ndarray[Any, Any]:
@@ -396,8 +394,7 @@ class ReadSimulator:
     def _run_trial(
         self,
         read: DeclaredRead,
-        values: Mapping[int | str, Any],
-        own_events: Sequence[int],
+        question: TrialQuestion,
         origin: int,
         weight: float,
     ) -> _ReadTrial:
@@ -405,21 +402,18 @@ class ReadSimulator:
 
         Args:
             read: the read.
-            values: the values of its parameters.
-            own_events: the events that the values are from; the first decided the others.
+            question: what it asks for.
             origin: the region of the row whose values it asks for.
             weight: the answers that it stands for.
         """
         import numpy as np
 
-        bounds = read.build_bounds(values)
+        bounds = question.bounds
         plan = self._planner.plan(bounds, read.order)
         row_spans = [self._rows.find_span(one.start, one.stop) for one in plan.ranges]
         starts, stops = np.array(row_spans, np.intp).reshape(-1, 2).T
-        is_matching = self._find_fitting_rows(
-            row_spans, ResidualFilter(plan.residual_fields, bounds, read.fields)
-        )
-        places = self._rows.places[own_events]
+        matching_rows = self._rows.list_rows(question.matching_events)
+        places = self._rows.places[question.source_events]
         if len(places) > 1:
             places = np.unique(places)
         # Ranges ascend and are disjoint: only the last one that starts at or before a row can
@@ -430,13 +424,13 @@ class ReadSimulator:
             if len(starts)
             else places[:0]
         )
-        matching = int(np.count_nonzero(is_matching))
-        matching_own = int(is_matching[covered_places].sum())
+        matching = len(matching_rows)
+        matching_own = _count_members(places, matching_rows)
         sums = self._rows.count_read(bounds)
         covered = int((sums[stops] - sums[starts]).sum())
         covered_own = int((sums[covered_places + 1] - sums[covered_places]).sum())
         each, others = self._count_rows_for_each(len(places)), covered - covered_own
-        event = own_events[0]
+        event = question.source_events[0]
         factor = self._compute_factors(read, event)[0].scale(each)
         bound = inf if self._scale is None else self._scale.bound_rows(read)
         is_row = plan.is_point and not self.design.layout.has_shared_rows  # a key is one row
@@ -458,16 +452,16 @@ class ReadSimulator:
         stops_early = plan.serves_order or plan.serves_backwards or not read.order
         if read.limit is not None and answer.count > read.limit and stops_early:
             spans, row_spans, scanned = self._stop_at_limit(
-                plan, row_spans, is_matching, sums, read.limit, read.limit / answer.count, scanned
+                plan, row_spans, matching_rows, sums, read.limit, read.limit / answer.count, scanned
             )
-        load = replace(self._measure_load(origin, spans, row_spans, scanned), weight=weight)
+        load = self._measure_load(origin, weight, spans, row_spans, scanned)
         return _ReadTrial.from_plan(plan, answer, scanned, load)
 
     def _stop_at_limit(
         self,
         plan: Plan,
         row_spans: Sequence[tuple[int, int]],
-        is_matching: np.ndarray[Any, np.dtype[np.bool_]],
+        matching_rows: np.ndarray[Any, Any],
         sums: np.ndarray[Any, Any],
         limit: int,
         share: float,
@@ -478,7 +472,7 @@ class ReadSimulator:
         Args:
             plan: its plan.
             row_spans: the sampled rows of each range.
-            is_matching: whether each of them is returned.
+            matching_rows: those of them that are returned, ascending.
             sums: the rows that are read up to each sampled one.
             limit: rows that it returns.
             share: the same as a share of the rows that it would return without a limit.
@@ -489,18 +483,17 @@ class ReadSimulator:
         """
         import numpy as np
 
-        matching = int(np.count_nonzero(is_matching))
-        row_limit = max(round(matching * share), 1)
-        last_rows = self._find_last_rows(plan, row_spans, is_matching, row_limit)
+        row_limit = max(round(len(matching_rows) * share), 1)
+        last_rows = self._find_last_rows(plan, row_spans, matching_rows, row_limit)
         spans = [
             self._find_touched_regions(one, stretch, at, is_backwards=plan.is_backwards)
             for one, stretch, at in zip(plan.ranges, row_spans, last_rows, strict=True)
         ]
         # A read of the table skips as many rows for each row as in the sample: measured with as
         # many rows as it returns, because the way to the first says little.
-        found_count = min(matching, limit)
+        found_count = min(len(matching_rows), limit)
         if found_count > row_limit and plan.residual_fields:
-            found_rows = self._find_last_rows(plan, row_spans, is_matching, found_count)
+            found_rows = self._find_last_rows(plan, row_spans, matching_rows, found_count)
         else:
             found_count, found_rows = row_limit, last_rows
         found_spans = cut_spans(row_spans, found_rows, is_backwards=plan.is_backwards)
@@ -512,13 +505,9 @@ class ReadSimulator:
         ratio = limit / found_count
         if plan.residual_fields:  # rows are decoded by groups before they are tested
             decoded = count_decoded_rows(limit, ratio * (scan_count - heads))
-            held_count = sum(stop - start for start, stop in row_spans)
-            found_rows = self._find_last_rows(
-                plan,
-                row_spans,
-                np.ones_like(is_matching),
-                min(round(decoded / ratio), held_count),
-            )
+            held_rows = np.concatenate([np.arange(*span) for span in row_spans])
+            read_count = min(round(decoded / ratio), len(held_rows))
+            found_rows = self._find_last_rows(plan, row_spans, held_rows, read_count)
             found_spans = cut_spans(row_spans, found_rows, is_backwards=plan.is_backwards)
         asked = _count_asked_rows(
             limit,
@@ -534,11 +523,11 @@ class ReadSimulator:
         self,
         plan: Plan,
         row_spans: Sequence[tuple[int, int]],
-        is_matching: np.ndarray[Any, np.dtype[np.bool_]],
+        matching_rows: np.ndarray[Any, Any],
         row_limit: int,
     ) -> list[int | None]:
         """Return the last row that a read with a limit scans in each range; None without any."""
-        last_rows = find_last_rows(plan, self._rows.keys, row_spans, is_matching, row_limit)
+        last_rows = find_last_rows(plan, self._rows.keys, row_spans, matching_rows, row_limit)
         if not self.design.layout.has_shared_rows:
             return last_rows
         return [
@@ -548,6 +537,7 @@ class ReadSimulator:
     def _measure_load(
         self,
         origin: int,
+        weight: float,
         spans: Sequence[range],
         row_spans: Sequence[tuple[int, int]],
         read_rows: float,
@@ -556,16 +546,14 @@ class ReadSimulator:
 
         Args:
             origin: the region of the row whose values it asks for.
+            weight: the answers that it stands for.
             spans: the regions that each of its ranges touches.
             row_spans: the sampled rows that it reads in each range.
             read_rows: rows of the table that it reads, for which these stand.
         """
         import numpy as np
 
-        touched = [np.arange(span.start, span.stop) for span in spans]
-        regions = np.concatenate(touched or [np.empty(0, np.int64)])
-        if len(touched) > 1:
-            regions = np.unique(regions)
+        regions = np.array(sorted({region for span in spans for region in span}), np.int64)
         starts, stops = np.array(row_spans, np.int64).reshape(-1, 2).T
         sums = np.concatenate([[0], np.cumsum(stops - starts)])
 
@@ -576,13 +564,13 @@ class ReadSimulator:
             return np.where(numbers >= 0, sums[numbers] + inside, 0)
 
         if not len(regions):
-            return TrialLoad(origin, regions, np.empty(0), np.empty(0))
-        counts = count_rows_before(self._region_starts[regions + 1])
-        counts = counts - count_rows_before(self._region_starts[regions])
+            return TrialLoad(origin, regions, np.empty(0), np.empty(0), weight)
+        before, until = count_rows_before(self._region_starts[np.stack([regions, regions + 1])])
+        counts = until - before
         shares = counts / max(int(counts.sum()), 1)
         row_operations = count_read_operations(0, read_rows, self._row_bytes)
         operations = count_read_operations(1, 0) + shares * row_operations
-        return TrialLoad(origin, regions, operations, shares * read_rows)
+        return TrialLoad(origin, regions, operations, shares * read_rows, weight)
 
     def _compute_factors(
         self,
@@ -633,22 +621,6 @@ class ReadSimulator:
         stepped, _ = self._compute_factors(read, event, plan.residual_fields, min(steps))
         return max(timely, min(stepped.value, other))
 
-    def _find_fitting_rows(
-        self, spans: Sequence[tuple[int, int]], residual: ResidualFilter
-    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return which rows lie in some spans and meet all conditions of a residual filter."""
-        import numpy as np
-
-        is_fitting = np.zeros(len(self._rows), np.bool_)
-        if 2 * sum(stop - start for start, stop in spans) < len(is_fitting):
-            rows = np.concatenate([np.arange(*span) for span in spans] or [np.empty(0, np.intp)])
-            is_fitting[rows] = self._ranked_rows.build_mask(residual, rows)
-            return is_fitting
-        for start, stop in spans:
-            is_fitting[start:stop] = True
-        is_fitting &= self._ranked_rows.build_mask(residual)
-        return is_fitting
-
     def _count_rows_for_each(self, source_count: int) -> float:
         """Return how many rows of the whole table a sampled row stands for.
 
@@ -680,6 +652,12 @@ class ReadSimulator:
             regions = self.boundaries.find_regions(keys[start], keys[stop - 1] + b"\0")
         region = self.boundaries.locate_key(self._rows.keys[last_row])
         return range(region, regions.stop) if is_backwards else range(regions.start, region + 1)
+
+
+def _count_members(rows: np.ndarray[Any, Any], others: np.ndarray[Any, Any]) -> int:
+    """Return how many of some distinct rows are among others, which are distinct and ascend."""
+    firsts, stops = others.searchsorted(rows), others.searchsorted(rows, "right")
+    return int((stops - firsts).sum())
 
 
 def _summarize_trials(

@@ -122,6 +122,15 @@ class Replay:
             clock = None if events.clock_ms is None else events.clock_ms[start:stop]
             self._count_block(columns.slice(start, stop), clock)
 
+    def count_rows(self, events: EventBatch) -> None:
+        """Count the rows of further events of the stream, which are not replayed."""
+        fields = list(self.design.key.fields.values())
+        columns = ColumnBatch.from_batch(events.rows, fields, self._last_columns)
+        self._last_columns = columns
+        for start in range(0, len(events), BLOCK_EVENTS):
+            block = columns.slice(start, min(start + BLOCK_EVENTS, len(events)))
+            self.row_counter.add(self._fingerprint_rows(block))
+
     def merge(self, later: Replay) -> None:
         """Add the counts of a later part of the same stream of events.
 

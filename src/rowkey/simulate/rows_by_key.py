@@ -69,6 +69,13 @@ class RowsByKey:
         """Return how many rows the sampled events are, and how many of them one event wrote."""
         return RowCounts(self._event_count, len(self), self._single_count)
 
+    def list_rows(self, events: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the rows that some events left behind, ascending: others may overwrite theirs."""
+        import numpy as np
+
+        rows = self.places[events]
+        return np.sort(rows[self.order[rows] == events])
+
     def find_span(self, start: bytes, stop: bytes) -> tuple[int, int]:
         """Return the first row at or after a start key, and at or after a stop; b"" for no stop."""
         end = bisect_left(self.keys, stop) if stop else len(self.keys)

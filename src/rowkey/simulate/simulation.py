@@ -389,8 +389,10 @@ class Simulation:
             return _ReadRows(self.sampled_rows, self.sampled_keys, count, rows, self.time_density)
         names, design = self.sampled_rows.schema.names, self.replay.design
         events = summary.keyed_events.rows.select(names)
-        bits = build_bit_generator("salt", self.seed)
-        keys = encode_keys(design, events, draw_salts(design.key, events.num_rows, bits))
+        keys = summary.keyed_events.keys
+        if design.key is not summary.key or design.key.is_salted:
+            bits = build_bit_generator("salt", self.seed)
+            keys = encode_keys(design, events, draw_salts(design.key, events.num_rows, bits))
         count, repeats = source.total_count, summary.repeat_count
         if repeats is None:  # it cannot be counted, as of versions of a row
             repeats = round(count * self.overwrite_count / max(self.operation_count, 1))
@@ -476,8 +478,7 @@ class Simulation:
             self.event_bytes,
             self._build_row_scale(measurements),
             self.max_read_trials,
-            measurements.setdefault(("ranks",), {}),
-            measurements.setdefault(("trials",), {}),
+            measurements,
         )
 
     def copy_with_reads(self, design: Design) -> Simulation:

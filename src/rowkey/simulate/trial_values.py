@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from rowkey.keys import ColumnBatch
     from rowkey.plan import DeclaredRead
-    from rowkey.schema import Condition
+    from rowkey.schema import Bounds, Condition
     from rowkey.simulate.ranked_rows import RankedRows
 
     Row = Mapping[str, Any]
@@ -37,6 +38,21 @@ DEFAULT_RANGE_SHARE = 0.01
 `assumption`."""
 
 
+@dataclass(frozen=True, slots=True)
+class TrialQuestion:
+    """What one trial of a read asks for, whatever the key.
+
+    Args:
+        bounds: what it asks of each field.
+        source_events: the sampled events that its values are from; the first decided the others.
+        matching_events: the sampled events that it asks for, ascending.
+    """
+
+    bounds: Bounds
+    source_events: list[int]
+    matching_events: np.ndarray[Any, Any]
+
+
 class TrialValues:
     """The values of a read's parameters in each of its trials.
 
@@ -46,8 +62,7 @@ class TrialValues:
 
     Args:
         read: the read.
-        columns: the sampled rows, in the order of their arrival.
-        ranked_rows: the same rows, to find values in them.
+        ranked_rows: the sampled rows, in the order of their arrival.
         goes_on: whether the table keeps events of a longer time than the sample has.
 
     Raises:
@@ -57,11 +72,11 @@ class TrialValues:
     def __init__(
         self,
         read: DeclaredRead,
-        columns: ColumnBatch,
         ranked_rows: RankedRows,
         *,
         goes_on: bool = False,
     ) -> None:
+        columns = ranked_rows.columns
         self._read = read
         self._ranked_rows = ranked_rows
         self._lists = _ListFiller(read, columns)
@@ -74,10 +89,26 @@ class TrialValues:
         """The row of each trial, and for how many answers each stands, 1 in the mean."""
         rows = columns.take(self.row_numbers).iterate_rows(list(read.tested_fields))
         self._rows = list(rows)
+        self._questions: dict[int, TrialQuestion] = {}
         self.assumption = ""
         """What was assumed to choose the values, or an empty string."""
         self.age_assumption = ""
         """What was assumed because the sample has no rows of a declared age, or empty."""
+
+    def get_question(self, trial: int) -> TrialQuestion:
+        """Return what a trial asks for, found on first use.
+
+        Args:
+            trial: its number, below `TRIALS_PER_READ`.
+        """
+        import numpy as np
+
+        if trial not in self._questions:
+            values, source_events = self.choose_values(trial)
+            bounds = self._read.build_bounds(values)
+            matching = np.flatnonzero(self._ranked_rows.build_mask(bounds)).astype(np.int32)
+            self._questions[trial] = TrialQuestion(bounds, source_events, matching)
+        return self._questions[trial]
 
     def choose_values(self, trial: int) -> tuple[dict[int | str, Any], list[int]]:
         """Return the value of each parameter in a trial, and the rows that they are from.
