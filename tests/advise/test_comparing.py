@@ -21,14 +21,17 @@ from rowkey.advise import (
     JudgedDesign,
     Measure,
     compare_designs,
+    key_search,
 )
 from rowkey.design import Design
 from rowkey.errors import IncomparableDesigns
 from rowkey.render import format_comparison
-from rowkey.simulate import run
+from rowkey.simulate import open_source, run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rowkey.simulate import EventSource
 
 FIELDS: dict[str, Any] = {
     "host": {"type": "text", "max_bytes": 8},
@@ -369,3 +372,44 @@ def test_the_sample_may_be_declared(sample: Path) -> None:
             [build_design(KEYS[0], **own), build_design(KEYS[1], sample={"path": "other.csv"})],
             names="ab",
         )
+
+
+def test_a_good_design_is_compared_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key is searched for where the verdict names none, though a remark would."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        """Fail, as a search would be in vain."""
+        raise AssertionError("a key was searched for")
+
+    count = 4_000
+    columns = {"host": [f"h{n * 7_919 % 997}" for n in range(count)], "ts": range(count)}
+    events = pa.table({**columns, "note": ["n"] * count})
+    read = {"name": "of a time", "where": "ts >= ? and ts < ?", "span": "1m", "rate": "1/h"}
+    even = build_design("[bucket(host, 4)][host][ts]", "per_bucket", reads=[read])
+    found = compare_designs([even, even], events).designs[0]
+    assert any(one.needs_key for one in found.declared.lint_result.findings)
+    with monkeypatch.context() as patch:
+        patch.setattr(key_search, "search_on_source", refuse)
+        assert "good" == found.verdict.grade
+
+
+def test_compared_designs_are_judged_by_the_events_they_would_open(sample: Path) -> None:
+    """The events of a compared design, read once for all, are those that it reads by itself."""
+    designs = [build_design("[ts][host]", "sample"), build_design("[host][ts]")]
+    for one in compare_designs(designs, sample).designs:
+        for source, keeps_all in (
+            (one.declared.source, False),
+            (one.declared.searched_source, True),
+        ):
+            own = open_source(
+                one.design, sample, None, second_half=False, seed=0, keeps_all_fields=keeps_all
+            )
+            assert own.first_replayed == source.first_replayed
+            assert own.has_all_fields == source.has_all_fields
+            assert own.facts == source.facts
+            assert list_rows(own) == list_rows(source)
+
+
+def list_rows(source: EventSource) -> pa.Table:
+    """Return the events of a source as a table."""
+    return pa.Table.from_batches([events.rows for events in source.stream()])

@@ -134,6 +134,9 @@ class ComparedDesign:
     @cached_property
     def verdict(self) -> DesignVerdict:
         """Return the verdict on the design, with the reads and the cluster of the comparison."""
+        verdict = judge_design(self.remedied_simulation, self.declared.lint_result.findings)
+        if not verdict.has_remedy:  # no key is searched for in vain
+            return verdict
         return judge_design(self.remedied_simulation, self.lint_result.findings)
 
     @cached_property

@@ -183,6 +183,10 @@ class _DesignTrial:
         assert self.source is not None
         judged = JudgedDesign(self.declared_design, self.setup.recording, seed=self.seed)
         judged.sample = self.source.summary
+        judged.source, judged.searched_source = (
+            self.source.copy_for_design(self.declared_design, keeps_all_fields=keeps_all)
+            for keeps_all in (False, True)
+        )
         return ComparedDesign(
             label,
             self.name,

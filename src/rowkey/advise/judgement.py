@@ -142,18 +142,22 @@ class JudgedDesign:
     @cached_property
     def lint_result(self) -> LintResult:
         """Return the findings of the lint rules."""
-        result = check_design(
+        if not self._names_keys:
+            return self._unremedied_findings
+        from rowkey.advise.key_remedy import complete_findings
+
+        return complete_findings(self._unremedied_findings, lambda: self.key_remedy)
+
+    @cached_property
+    def _unremedied_findings(self) -> LintResult:
+        """Return the findings of the lint rules, which name no key."""
+        return check_design(
             self.design,
             self.sample,
             measured_writes=self.measured_writes,
             select=self.select,
             ignore=self.ignore,
         )
-        if not self._names_keys:
-            return result
-        from rowkey.advise.key_remedy import complete_findings
-
-        return complete_findings(result, lambda: self.key_remedy)
 
     @property
     def measured_writes(self) -> MeasuredWrites | None:
@@ -203,6 +207,26 @@ class JudgedDesign:
         return complete_simulation(simulation, lambda: self.key_remedy)
 
     @cached_property
+    def searched_source(self) -> EventSource:
+        """Return the events by which another key is searched for, with all fields of the sample.
+
+        Raises:
+            SampleError: the sample cannot be read, or lacks a field that judging needs.
+        """
+        from rowkey.simulate import open_generated_source, open_source
+
+        if self.recording is None:
+            return open_generated_source(self.design, self._seed)
+        return open_source(
+            self.design,
+            self.recording,
+            None,
+            second_half=False,
+            seed=self._seed,
+            keeps_all_fields=True,
+        )
+
+    @cached_property
     def key_remedy(self) -> KeyRemedy | None:
         """Return the remedy by the key that the search recommends; None if it cannot be searched.
 
@@ -211,23 +235,11 @@ class JudgedDesign:
         """
         from rowkey.advise.key_remedy import KeyRemedy
         from rowkey.advise.key_search import search_on_source
-        from rowkey.simulate import open_generated_source, open_source
 
         if len(self.design.reads) > MAX_SEARCHED_READS:
             return None
         try:
-            source = (
-                open_generated_source(self.design, self._seed)
-                if self.recording is None
-                else open_source(
-                    self.design,
-                    self.recording,
-                    None,
-                    second_half=False,
-                    seed=self._seed,
-                    keeps_all_fields=True,
-                )
-            )
+            source = self.searched_source
             advice = search_on_source(self.design, source, self._seed, self._progress)
         except (SampleError, InvalidDesign):
             return None
@@ -238,6 +250,10 @@ class JudgedDesign:
         """Return the verdict on the design: good, fair or poor, with what decides it."""
         from rowkey.advise.verdict import judge_design
 
+        if self._names_keys:
+            verdict = judge_design(self.simulation, self._unremedied_findings.findings)
+            if not verdict.has_remedy:  # no key is searched for in vain
+                return verdict
         return judge_design(self.simulation, self.lint_result.findings)
 
     @cached_property

@@ -109,6 +109,11 @@ class DesignVerdict:
         loads = [one.grade for one in self.assessments if one.topic != "finding"]
         return self.decisive.rank, loads.count("poor")
 
+    @property
+    def has_remedy(self) -> bool:
+        """Return whether any assessment says what to write instead."""
+        return any(one.remedy for one in self.assessments)
+
     def find_grade(self, topic: Topic) -> Grade:
         """Return the worst grade of what is assessed of a topic; good if nothing is."""
         return next((one.grade for one in self.assessments if one.topic == topic), "good")

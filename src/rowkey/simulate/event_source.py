@@ -90,6 +90,25 @@ class EventSource:
         """Return how many events are replayed."""
         return self.total_count - self.first_replayed
 
+    def copy_for_design(self, design: Design, *, keeps_all_fields: bool) -> EventSource:
+        """Return these events of a sample, which have all fields, as they are opened for a design.
+
+        Args:
+            design: a design with the same fields, key and writes.
+            keeps_all_fields: whether they keep all fields; else only those that judging needs.
+        """
+        assert self.summary is not None
+        needed = design.collect_needed_fields()
+        names = [name for name in self.summary.fields if keeps_all_fields or name in needed]
+        return replace(
+            self,
+            first_replayed=self.total_count // 2 if design.splits.needs_sample else 0,
+            stream=lambda: (events.select_fields(names) for events in self.stream()),
+            assumptions=[*self.assumptions],
+            has_all_fields=self.has_all_fields and len(names) == len(self.summary.fields),
+            measurements={},
+        )
+
     def estimate_demand(self, design: Design) -> TableDemand:
         """Estimate the size and load of the design's table from the events."""
         return design.estimate_demand(

@@ -85,10 +85,12 @@ def command(
             progress=report,
         )
         judged.verdict  # noqa: B018 - computed while the progress is shown
-    if output == "json":
-        from rowkey.render import build_simulation_document
+        if output == "json":
+            from rowkey.render import build_simulation_document
 
-        print_json(build_simulation_document(judged))
+            document = build_simulation_document(judged)
+    if output == "json":
+        print_json(document)
     else:
         from rowkey.cli.screen import build_console
         from rowkey.render import print_simulation
