@@ -140,5 +140,32 @@ def test_only_beside_a_unique_field_a_key_lacks_what_no_read_asks_for(
     lacking = [one for one in found if not set(design.key.fields) <= set(one.bound_key.fields)]
     assert is_unique == bool(lacking)
     for one in lacking:
+        assert ("id",) == one.unique_fields
         assert "id" in one.bound_key.fields
         assert "ts" in one.bound_key.fields or ["id"] == [*one.bound_key.fields]
+
+
+@pytest.mark.parametrize(
+    ("read", "is_one"),
+    [
+        ({"where": "user = ?"}, True),
+        ({"where": "user = ?", "limit": 1}, True),
+        ({"where": "user = ?", "limit": 50}, False),
+        ({"where": "user = ?", "order": "ts desc", "limit": 1}, False),
+        ({"where": "user = ? and ts >= ? and ts < ?"}, False),
+    ],
+)
+def test_a_read_of_several_rows_denies_that_a_value_is_unique(
+    read: dict[str, Any], *, is_one: bool
+) -> None:
+    """A short sample has each user once; who asks for his latest fifty rows knows better."""
+    design = Design(
+        "ads",
+        "[campaign][ts][user]",
+        fields={"campaign": "u32", "ts": "timestamp_s", "user": "u64"},
+        reads=[{"name": "it", **read}],
+    )
+    facts = {"user": FieldFacts(distinct_count=9_000, value_count=9_000, exact=True)}
+    found = list_candidates(design, facts, has_sample=True, added_fields=design.fields)
+    assert is_one == any(one.unique_fields for one in found)
+    assert is_one == ("[user]" in {one.key for one in found})

@@ -33,9 +33,9 @@ from rowkey.proposals import (
     Candidate,
     apply_proposal,
     assume_read,
-    find_identity,
     list_candidates,
     list_key_fields,
+    list_unique_fields,
     plan_example_reads,
 )
 from rowkey.schema import NANOSECONDS, format_key
@@ -373,11 +373,11 @@ class _KeySearch:
         own, time = {*self.design.key.fields}, self.design.writes.time
         wanted = {name for read in self.reads for name in list_key_fields(read)}
         added = wanted & self._added_fields
-        identity = find_identity(self.design, self.source.facts, own | added)
+        unique = list_unique_fields(self.design, self.source.facts, own | added)
         bounded = {name for read in self.reads for name in read.bounds}
         asked = own & (wanted | bounded | ({time.name} if time is not None else set()))
-        few = frozenset({identity, *asked, *added}) if identity is not None else None
-        for fields in dict.fromkeys([few or frozenset(own | added), frozenset(own | added), None]):
+        few = {*unique[:1], *asked, *added} if unique else own | added
+        for fields in dict.fromkeys([frozenset(few), frozenset(own | added), None]):
             if tables := self._find_tables(groups, fields):
                 return tables if sum(map(_get_write_load, tables)) < 1 else []
         return []

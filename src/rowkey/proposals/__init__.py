@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from rowkey.proposals.candidates import (
         MAX_HEAVY_VALUES,
         Candidate,
-        find_identity,
         is_measured,
         is_unique,
         list_candidates,
         list_key_fields,
+        list_unique_fields,
     )
     from rowkey.proposals.key_proposal import (
         ANOTHER_KEY,
@@ -43,8 +43,8 @@ else:
             "assumed_read": "assume_read",
             "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
             "candidates": (
-                "MAX_HEAVY_VALUES Candidate find_identity is_measured is_unique list_candidates "
-                "list_key_fields"
+                "MAX_HEAVY_VALUES Candidate is_measured is_unique list_candidates list_key_fields "
+                "list_unique_fields"
             ),
             "key_proposal": (
                 "ANOTHER_KEY KEY_BY_SAMPLE PER_BUCKET KeyProposal apply_proposal "
@@ -72,7 +72,6 @@ __all__ = [
     "build_bucket",
     "build_ordering_term",
     "build_salt",
-    "find_identity",
     "format_more_regions",
     "format_quantile_splits",
     "has_bucket_splits",
@@ -84,5 +83,6 @@ __all__ = [
     "is_unique",
     "list_candidates",
     "list_key_fields",
+    "list_unique_fields",
     "plan_example_reads",
 ]

@@ -119,15 +119,15 @@ def list_candidates(
     """
     reads = list(plan_example_reads(design, facts))
     found: dict[str, Candidate] = {}
+    own_fields = {*design.key.fields}
     given = {name for read in reads for name in read.given_fields} & {*added_fields}
-    unique = {
-        (FieldRef(name),): name
-        for name in design.fields
-        if name in given and is_unique(design.fields[name], facts.get(name))
+    unique = list_unique_fields(design, facts, own_fields | given)
+    alone: dict[Terms, tuple[str, ...]] = {
+        (FieldRef(name),): (name,) for name in unique if name in given
     }
     find_end = find_distinguishing or (lambda _: ())
-    tails: dict[Terms, tuple[str, ...]] = dict.fromkeys(unique, ())
-    identity = find_identity(design, facts, {*design.key.fields} | given)
+    tails: dict[Terms, tuple[str, ...]] = dict.fromkeys(alone, ())
+    identity = next(iter(unique), None)
     for order in _list_tails(design, reads, added_fields, identity):
         end = find_end(frozenset(name for term in order for name in _list_names(term)))
         tails.setdefault((*order, *map(FieldRef, end)), end)
@@ -148,7 +148,9 @@ def list_candidates(
                 Candidate(
                     key=text,
                     splits=splits,
-                    unique_fields=(unique[tail],) if tail in unique else (),
+                    # Without a field of the present key, only a unique one keeps rows apart.
+                    unique_fields=alone.get(tail)
+                    or (() if own_fields <= {*key.fields} else tuple(unique[:1])),
                     bound_key=key,
                     front=front,
                     distinguishing_fields=tails[tail],
@@ -323,18 +325,27 @@ def is_unique(field: Field, facts: FieldFacts | None) -> bool:
     return field.declaration.unique or (is_identity and facts.value_count >= MIN_UNIQUE_VALUES)
 
 
-def find_identity(
+def list_unique_fields(
     design: Design, facts: Mapping[str, FieldFacts], names: Collection[str]
-) -> str | None:
-    """Return the first of some fields that identifies an event alone; None if none does."""
-    return next(
-        (
-            name
-            for name, field in design.fields.items()
-            if name in names and is_unique(field, facts.get(name))
-        ),
-        None,
-    )
+) -> list[str]:
+    """Return those of some fields that identify an event alone.
+
+    A read that sorts or limits the rows of a value, or asks for a range of them, says that there
+    are several: unless the field is declared as unique, the sample is too short to show them.
+    """
+    several = {
+        name
+        for read in design.reads
+        if read.order or (read.limit or 1) > 1 or len(read.conditions) > len(read.equality_fields)
+        for name in read.equality_fields
+    }
+    return [
+        name
+        for name, field in design.fields.items()
+        if name in names
+        and (field.declaration.unique or name not in several)
+        and is_unique(field, facts.get(name))
+    ]
 
 
 def is_measured(field: Field) -> bool:
