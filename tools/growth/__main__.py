@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tools.growth.held_out import HELD_OUT  # noqa: E402
+from tools.growth.last_held_out import LAST_HELD_OUT  # noqa: E402
 from tools.growth.processes import PROCESSES, TABLE_S, Ints, Process  # noqa: E402
 
 RESULT_FILE = ROOT / "benchmarks" / "growth.json"
@@ -55,6 +56,10 @@ class Trial:
         margin: the printed margin.
         grade: the verdict on the design by the part.
         true_grade: the verdict by the whole table.
+        peak: the load of the busiest server in its busiest minute, over its share of the mean, by
+            the part.
+        peak_range: the least and the largest that it may be, if they are printed.
+        true_peak: the same by the whole table.
     """
 
     process: str
@@ -65,6 +70,9 @@ class Trial:
     margin: float
     grade: str
     true_grade: str
+    peak: float
+    peak_range: tuple[float, float] | None
+    true_peak: float
 
     @property
     def factor(self) -> float:
@@ -76,6 +84,12 @@ class Trial:
         """Whether the truth lies in the printed interval."""
         return abs(self.rows - self.true_rows) <= self.margin + 0.005 * self.true_rows
 
+    @property
+    def is_peak_inside(self) -> bool:
+        """Whether the peak of the whole table lies in the printed range."""
+        low, high = self.peak_range or (0.0, 0.0)
+        return low <= self.true_peak <= high
+
 
 def main() -> None:
     """Run the trials, save them, and write a summary into the page."""
@@ -83,7 +97,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of the name of a process")
     only = parser.parse_args().only
     trials: list[Trial] = []
-    for process in (*PROCESSES, *HELD_OUT):
+    for process in (*PROCESSES, *HELD_OUT, *LAST_HELD_OUT):
         if only in process.name:
             found = judge_process(process)
             print_trials(found)
@@ -105,7 +119,7 @@ def judge_process(process: Process) -> list[Trial]:
     entities, times = names[entities[order]], times[order]
     true_rows = count_answers(entities, times)
     design = build_design(process, len(times) / TABLE_S)
-    true_grade = judge(design, entities, times, {"of": "period"}).verdict.grade
+    whole = judge(design, entities, times, {"of": "period"})
     trials = []
     for sampling, part in SAMPLINGS.items():
         share = 0.01
@@ -133,11 +147,24 @@ def judge_process(process: Process) -> list[Trial]:
                 round(cost.returned_rows, 3),
                 round(cost.margins.returned_rows, 3),
                 judged.verdict.grade,
-                true_grade,
+                whole.verdict.grade,
+                *find_peak(judged),
+                find_peak(whole)[0],
             )
             for cost in judged.simulation.reads
         ]
     return trials
+
+
+def find_peak(judged: JudgedDesign) -> tuple[float, tuple[float, float] | None]:
+    """Return the load of the busiest minute of a server over the mean, and its printed range."""
+    peak = judged.simulation.write_peak
+    if peak is None:  # hardly above the mean
+        return 1.0, None
+    if peak.factor_range is None:
+        return round(peak.server_factor, 3), None
+    low, high = peak.factor_range
+    return round(peak.server_factor, 3), (round(low, 3), round(high, 3))
 
 
 def build_design(process: Process, rate: float) -> dict[str, Any]:
@@ -214,38 +241,49 @@ def print_trials(trials: list[Trial]) -> None:
         print(
             f"{one.process:36} {one.sampling:15} {one.read:7} {one.true_rows:12,.1f} "
             f"{one.rows:12,.1f} ± {one.margin:<10,.1f}{one.factor:9.2f} x {mark} "
-            f"{one.grade} ({one.true_grade})"
+            f"{one.grade} ({one.true_grade}), peak {one.peak} {one.peak_range} ({one.true_peak})"
         )
     sys.stdout.flush()
 
 
 def build_summary(trials: list[Trial]) -> list[str]:
     """Return how good the predictions are: by process, sampling and read, as a table."""
-    unseen = {one.name for one in HELD_OUT}
+    sets = {"developed with": PROCESSES, "held out": HELD_OUT, "made last": LAST_HELD_OUT}
     groups = [
-        ("developed with", [one for one in trials if one.process not in unseen]),
-        ("held out", [one for one in trials if one.process in unseen]),
+        (name, [one for one in trials if one.process in {each.name for each in processes}])
+        for name, processes in sets.items()
     ]
     groups += [(name, [one for one in trials if one.sampling == name]) for name in SAMPLINGS]
     reads = dict.fromkeys(one.read for one in trials)
     groups += [(f"`{name}`", [one for one in trials if one.read == name]) for name in reads]
     return [
-        "| trials | number | median error | within a factor of 1.5 | margin holds | same grade |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| trials | number | median error | within 1.5 × | margin holds | same grade | peak |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
         *(
             f"| {name} | {len(group)} | {median(one.factor for one in group) - 1:.0%} "
             f"| {fmean(one.factor <= 1.5 for one in group):.0%} "
             f"| {fmean(one.holds for one in group):.0%} "
-            f"| {fmean(one.grade == one.true_grade for one in group):.0%} |"
+            f"| {fmean(one.grade == one.true_grade for one in group):.0%} "
+            f"| {format_peaks(group)} |"
             for name, group in groups
             if group
         ),
     ]
 
 
+def format_peaks(trials: list[Trial]) -> str:
+    """Return in how many trials with a printed range of the peak it holds; a dash without any."""
+    inside = [one.is_peak_inside for one in trials if one.peak_range is not None]
+    return f"{fmean(inside):.0%}" if inside else "-"
+
+
 def read_trials() -> list[Trial]:
     """Return the committed trials."""
-    return [Trial(**one) for one in json.loads(RESULT_FILE.read_text(encoding="utf-8"))]
+    trials = json.loads(RESULT_FILE.read_text(encoding="utf-8"))
+    return [
+        Trial(**one | {"peak_range": one["peak_range"] and tuple(one["peak_range"])})
+        for one in trials
+    ]
 
 
 def write_summary(trials: list[Trial]) -> None:

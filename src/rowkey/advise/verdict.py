@@ -169,7 +169,21 @@ def assess_writes(simulation: Simulation) -> Assessment:
         capacity=_describe_capacity(simulation),
     )
     peak = simulation.write_peak
-    if peak is not None and utilization > WARM_RATIO * mean:
+    if peak is not None and peak.factor_range is not None and utilization > WARM_RATIO * mean:
+        low, high = (utilization * one / peak.server_factor for one in peak.factor_range)
+        message = Message(
+            "verdict.table_peak",
+            "{mean}; in the busiest {seconds} s of the table, estimated from this part of it, one "
+            "server takes {factor}× its fair share of the mean rate: {utilization} of it ({low} to "
+            "{high})",
+            mean=message,
+            seconds=peak.width_s,
+            factor=f"{peak.server_factor:.1f}",
+            utilization=_format_share(utilization),
+            low=_format_share(low),
+            high=_format_share(high),
+        )
+    elif peak is not None and utilization > WARM_RATIO * mean:
         message = Message(
             "verdict.write_peak",
             "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "

@@ -24,6 +24,7 @@ from rowkey.hotspots.load_result import (
     MeasuredSkew,
     assign_row_codes,
     count_repeated_rows,
+    find_indivisible_fields,
 )
 from rowkey.hotspots.placements import Placements
 from rowkey.hotspots.read_cause_search import recognise_read_causes
@@ -43,6 +44,7 @@ from rowkey.hotspots.skew import (
 )
 from rowkey.hotspots.windows import (
     MIN_EVENTS_PER_SERVER,
+    MIN_PEAK_EVENTS,
     WINDOW_WIDTHS_S,
     BusiestShares,
     EqualCountWindows,
@@ -54,6 +56,7 @@ __all__ = [
     "CAUSES",
     "CLOCK_ARRIVALS",
     "MIN_EVENTS_PER_SERVER",
+    "MIN_PEAK_EVENTS",
     "READ_CAUSES",
     "WARM_RATIO",
     "WINDOW_WIDTHS_S",
@@ -81,6 +84,7 @@ __all__ = [
     "count_unwritten_regions",
     "find_bucket_clock_field",
     "find_clock_field",
+    "find_indivisible_fields",
     "find_leading_part",
     "has_many_empty",
     "is_in_another_order",

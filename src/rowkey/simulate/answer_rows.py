@@ -7,6 +7,8 @@ from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from rowkey.simulate.poisson_mixture import compute_likelihoods, estimate_mixture
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 GRID_SIZE = 64
 """Mean rows of a value that are told apart."""
-ROUND_COUNT = 100
 MIN_FACTOR = 1.2
 """Factor up to which the sample has nearly all rows of a value: they are as many as it shows."""
 MAX_UNSEEN = 3.0
@@ -145,8 +146,6 @@ def expect_rows(
         weights: for each, how often it stands.
         limit: rows that an answer returns at most; perhaps infinite.
 
-    Source: Laird, Nonparametric maximum likelihood estimation of a mixing distribution (1978).
-
     >>> from rowkey.workload import Estimate
     >>> factor = Estimate(20, 20, 20)  # values with ten more rows: a twentieth of them is here
     >>> answers = [AnswerRows(1, number % 2, factor, 720) for number in range(100)]
@@ -169,7 +168,7 @@ def expect_rows(
     for factor in np.unique(factors[is_unsure]):
         chosen = is_unsure & (factors == factor)
         shown = seen[chosen].astype(np.int64)
-        chances = _compute_likelihoods(others[chosen], means / factor) * shares
+        chances = compute_likelihoods(others[chosen], means / factor) * shares
         chances /= chances.sum(1, keepdims=True)
         missing = _average_capped(means * (1 - 1 / factor), int(limit))  # by mean and cap
         expected[chosen] = shown + (chances * missing[:, int(limit) - shown].T).sum(1)
@@ -184,28 +183,9 @@ def _estimate_distribution(
     """Return mean rows of a value, and which share of the answers is of values with each."""
     import numpy as np
 
-    (others, factors), places = np.unique(
-        np.stack([others, factors]), axis=1, return_inverse=True
-    )  # most answers are alike
-    numbers = np.bincount(places.ravel(), weights).astype(np.float64)
     highest = min(float((others * factors).max()) * 2 + 1, max_count)
     means = np.concatenate([[0.0], np.geomspace(0.01, highest, GRID_SIZE - 1)])
-    likelihoods = _compute_likelihoods(others, means / factors[:, np.newaxis])
-    shares = np.full(GRID_SIZE, 1 / GRID_SIZE)
-    for _ in range(ROUND_COUNT):
-        chances = likelihoods * shares
-        shares = numbers @ (chances / chances.sum(1, keepdims=True)) / numbers.sum()
-    return means, shares
-
-
-def _compute_likelihoods(counts: Floats, means: Floats) -> Floats:
-    """Return how likely each of some Poisson numbers is for each of some means, by a factor."""
-    import numpy as np
-
-    numbers = counts[:, np.newaxis]
-    logs = numbers * np.log(np.maximum(means, 1e-300)) - means
-    likelihoods: Floats = np.exp(logs - logs.max(1, keepdims=True))
-    return likelihoods
+    return means, estimate_mixture(others, factors, weights, means)
 
 
 def _average_capped(means: Floats, max_cap: int) -> Floats:

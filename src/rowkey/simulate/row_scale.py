@@ -42,6 +42,7 @@ MAX_SHARED_TIMES = 0.5
 """Share of events with another time than the one before, up to which their step is kept."""
 DEVIATIONS = 1.96
 SECOND_NS = 1_000_000_000
+MS_NS = 1_000_000
 
 
 class RowScale:
@@ -431,6 +432,16 @@ class TimeDensity:
     def field(self) -> str:
         """Return the name of the field that holds the time of an event."""
         return self.time.name
+
+    @property
+    def first_ms(self) -> int:
+        """Return the earliest time in milliseconds since 1970."""
+        return self.first * self.unit_ns // MS_NS
+
+    @property
+    def duration_s(self) -> float:
+        """Return the seconds that the sample covers."""
+        return (self.last - self.first + 1) * self.unit_ns / SECOND_NS
 
     @property
     def sample_factor(self) -> float:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S
@@ -13,6 +14,7 @@ from rowkey.hotspots import (
     LoadResult,
     MeasuredSkew,
     find_clock_field,
+    find_indivisible_fields,
     is_within_one_step,
     recognise_causes,
     recognise_read_causes,
@@ -22,6 +24,7 @@ from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate.entity_chance import EntityChance, compute_table_skew
 from rowkey.simulate.operation_map import OperationMap
+from rowkey.simulate.part_peak import MIN_FACTOR, PartGrowth
 from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
@@ -35,7 +38,7 @@ from rowkey.simulate.row_scale import (
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import allow_for_few_entities, expect_next_step, judge_skew
-from rowkey.simulate.write_peak import WritePeak, find_write_peak
+from rowkey.simulate.write_peak import WritePeak, estimate_table_peak, find_write_peak
 from rowkey.workload import (
     build_bit_generator,
     count_key_values,
@@ -250,28 +253,63 @@ class Simulation:
 
         None for generated events, whose peaks are declared, and if no minute differs from others.
         """
+        import numpy as np
+
         if self.source.origin != "sample" or self.is_thin or self.time_density is None:
             return None
-        return find_write_peak(
-            self.skews,
-            self.time_density,
-            self.operation_count,
-            self.replay.placements,
-            self._entity_chance,
-        )
+        density, placements = self.time_density, self.replay.placements
+        growth, rows = self._part_growth, self.sampled_rows
+        if growth is None:
+            return find_write_peak(self.skews, density, self.operation_count, placements)
+        names, shares = find_indivisible_fields(self.design), self._find_window_shares(growth)
+        groups = number_values(rows, names) if names else np.arange(rows.num_rows)
+        return estimate_table_peak(groups, rows, density, growth, shares, placements.regions)
+
+    def _find_window_shares(self, growth: PartGrowth) -> np.ndarray[Any, Any]:
+        """Return the share of a window's writes that each server of a table takes.
+
+        Args:
+            growth: how the table follows from the sample.
+        """
+        import numpy as np
+
+        shares, servers = self.write_shares, self.design.cluster.servers
+        busiest = min(self.verdict.skew / servers, 1.0)
+        if self.verdict.level == "even":  # chance explains where the sampled entities lie
+            return shares if growth.copies < MIN_FACTOR else np.full(servers, 1 / servers)
+        if busiest <= shares.max():
+            return shares
+        # Windows are more uneven than all of them together: their busiest server changes.
+        others = (1 - busiest) / max(servers - 1, 1)
+        return np.array([busiest, *[others] * (servers - 1)])
+
+    @cached_property
+    def _part_growth(self) -> PartGrowth | None:
+        """Return how the table follows from a sample; None if that is no declared part of it."""
+        design, rows = self.design, self.sampled_rows
+        part, share = design.sample_part, design.sample_share
+        if share is None or self.source.origin != "sample":
+            return None
+        copies = 1.0
+        if part in find_indivisible_fields(design):  # other entities lie elsewhere
+            field = design.fields[part]
+            listed = field.type.possible_values
+            most = min(field.declaration.distinct or inf, inf if listed is None else len(listed))
+            copies = min(1 / share, max(most / len(rows.column(part).unique()), 1.0))
+        return PartGrowth(copies, share * copies * rows.num_rows / self.operation_count)
 
     @cached_property
     def _entity_chance(self) -> EntityChance | None:
         """Return how few entities a sample of some of them has; None if it has all."""
         import pyarrow as pa
 
-        part, share = self.design.sample_part, self.design.sample_share
-        names = self.sampled_rows.schema.names
-        if share is None or part not in names or self.source.origin != "sample":
+        part, growth = self.design.sample_part, self._part_growth
+        is_field = part in self.sampled_rows.schema.names
+        if growth is None or not is_field or growth.copies < MIN_FACTOR:
             return None
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
-        return EntityChance(number_values(self.sampled_rows, [part]), servers, share)
+        return EntityChance(number_values(self.sampled_rows, [part]), servers, 1 / growth.copies)
 
     @property
     def overwrite_count(self) -> int:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rowkey.hotspots import compute_even_deviation, compute_even_skew
-from rowkey.simulate.entity_chance import compute_table_skew
+from rowkey.hotspots import MIN_PEAK_EVENTS, compute_even_deviation, compute_even_skew
+from rowkey.simulate.part_peak import PartLoad
 from rowkey.simulate.row_scale import SECOND_NS
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    import pyarrow as pa
+
     from rowkey.hotspots import Placements, Skew
-    from rowkey.simulate.entity_chance import EntityChance
+    from rowkey.simulate.part_peak import PartGrowth
     from rowkey.simulate.row_scale import TimeDensity
+
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+    Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 PEAK_WIDTHS_S = (60, 600)
 """Widths of window that a peak is measured in: the narrowest in which one holds enough events."""
@@ -35,6 +41,8 @@ class WritePeak:
         server_share: the busiest server's share of the writes of its window.
         region_skew: the busiest region's share of them, over a fair one.
         even_region_skew: what an even design would show.
+        factor_range: the least and the largest that `server_factor` may be, where it is estimated
+            from a part of the table; else None.
     """
 
     start_ms: int
@@ -44,6 +52,7 @@ class WritePeak:
     server_share: float
     region_skew: float
     even_region_skew: float
+    factor_range: tuple[float, float] | None = None
 
     @property
     def start_text(self) -> str:
@@ -52,11 +61,7 @@ class WritePeak:
 
 
 def find_write_peak(
-    skews: Sequence[Skew],
-    density: TimeDensity,
-    event_count: int,
-    placements: Placements,
-    entity_chance: EntityChance | None = None,
+    skews: Sequence[Skew], density: TimeDensity, event_count: int, placements: Placements
 ) -> WritePeak | None:
     """Return the peak of a recording; None if chance explains it, or if there are too few events.
 
@@ -65,7 +70,6 @@ def find_write_peak(
         density: how densely events lie in time.
         event_count: how many there are.
         placements: where regions lie.
-        entity_chance: of a sample of some entities, in which bursts of one count too much.
     """
     servers, regions = placements.servers, placements.regions
     for skew in skews:
@@ -77,26 +81,85 @@ def find_write_peak(
             continue
         mean = density.sample_rate * width_s
         windows = max(round(event_count / mean), 1)
-        cells = windows * servers
-        draws = table_draws = float(event_count)
-        if entity_chance is not None:
-            draws, table_draws = (
-                one * windows for one in entity_chance.count_draws(event_count, windows)
-            )
-        even = float(compute_even_skew(draws, cells))
-        noise = NOISE_DEVIATIONS * float(compute_even_deviation(draws, cells))
+        excess = _compute_chance_excess(event_count, windows * servers)
         server_factor = busiest.server_events * servers / mean
-        if server_factor <= even + noise:
+        if server_factor <= 1 + excess + _compute_noise(event_count, windows * servers):
             return None
-        table_factor = compute_table_skew(server_factor, draws, table_draws, cells)
-        factor = compute_table_skew(busiest.events / mean, draws, table_draws, windows)
         return WritePeak(
             busiest.start_ms,
             width_s,
-            table_factor - (float(compute_even_skew(table_draws, cells)) - 1),
-            max(factor - (float(compute_even_skew(table_draws, windows)) - 1), 1.0),
+            server_factor - excess,
+            max(busiest.events / mean - _compute_chance_excess(event_count, windows), 1.0),
             busiest.server_share,
             busiest.region_share * regions,
             float(compute_even_skew(busiest.server_events / busiest.server_share, regions)),
+        )
+    return None
+
+
+def _compute_chance_excess(events: float, places: int) -> float:
+    """Return by how much chance lifts the fullest of so many equal places above the mean."""
+    return float(compute_even_skew(events, places)) - 1
+
+
+def _compute_noise(events: float, places: int) -> float:
+    """Return how much more than usual it may lift it."""
+    return NOISE_DEVIATIONS * float(compute_even_deviation(events, places))
+
+
+def estimate_table_peak(
+    groups: Ints,
+    rows: pa.RecordBatch,
+    density: TimeDensity,
+    growth: PartGrowth,
+    server_shares: Floats,
+    region_count: int,
+) -> WritePeak | None:
+    """Return the peak of the table of which a sample has a part; None as for a recording.
+
+    Args:
+        groups: for each sampled event, the number of its values that lie on one server at a time.
+        rows: the sampled events.
+        density: how densely they lie in time.
+        growth: how the table follows from the sample.
+        server_shares: the share of the events of a window that each server takes.
+        region_count: how many regions there are.
+    """
+    import numpy as np
+
+    seconds = density.first_ms / 1_000 + density.place_times(rows) * density.duration_s
+    servers = len(server_shares)
+    for width_s in PEAK_WIDTHS_S:
+        if width_s * SECOND_NS < density.step_ns:
+            continue
+        count = max(round(density.duration_s / width_s), 1)
+        numbers = (seconds // width_s).astype(np.int64)
+        first = int(numbers.min())
+        windows = (numbers - first) % count  # the ends of the first and the last make one
+        load = PartLoad(groups, windows, count, growth)
+        all_events = load.estimate_maximum(np.ones(1)).value
+        if all_events < MIN_PEAK_EVENTS:
+            continue
+        fair, events = load.mean / servers, load.mean * count
+        excess = _compute_chance_excess(events, count * servers)
+        peak = load.estimate_maximum(server_shares, MIN_PEAK_EVENTS).scale(1 / fair)
+        if peak.value <= 1 + excess + _compute_noise(events, count * servers):
+            return None
+        low, likely, high = (max(one - excess, 1.0) for one in (peak.low, peak.value, peak.high))
+        factor = max(all_events / load.mean - _compute_chance_excess(events, count), 1.0)
+        # Beyond what all servers have at the peak, one value's burst lies in one region.
+        burst, share = max(1 - factor / likely, 0.0), min(likely / servers / factor, 1.0)
+        region_share = share * (burst + (1 - burst) / max(region_count / servers, 1))
+        held, counts = np.unique(windows, return_counts=True)
+        start = int(held[counts.argmax()])
+        return WritePeak(
+            (first + start) * width_s * 1_000,
+            width_s,
+            likely,
+            factor,
+            share,
+            region_share * region_count,
+            1.0,
+            (low, high),
         )
     return None
