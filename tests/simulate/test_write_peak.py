@@ -102,3 +102,52 @@ def test_times_cut_to_hours_have_no_busiest_minute() -> None:
     hours, meters = np.repeat(np.arange(24), 4_000), np.tile(np.arange(4_000), 24)
     simulation = simulate_events(hours * 3_600_000, meters, BY_ID, "1000/s")
     assert simulation.write_peak is None
+
+
+@pytest.mark.parametrize(
+    ("distinct", "busiest"),
+    [
+        (None, 960.0),  # more products of the same pace
+        (200_000, 960.0),
+        (20_000, 144.0),  # each 6.7 times as often: more imports a night
+        (1_000, 7.2),
+    ],
+)
+def test_more_imports_of_as_many_products_are_no_larger_ones(
+    distinct: int | None, busiest: float
+) -> None:
+    """What the declared values leave of the rate comes at other times than one import."""
+    nights = np.concatenate([night * 86_400 + np.arange(1_000) / 100 for night in range(3)])
+    design = Design(
+        "products", "[bucket(sku, 16)][sku]", splits="per_bucket",
+        fields={"sku": {"type": "u32"} | ({"distinct": distinct} if distinct else {}),
+                "ts": "timestamp_ms"},
+        cluster={"servers": 8}, writes={"rate": f"{200_000 / 86_400:.6f}/s", "time": "ts"},
+    )  # fmt: skip
+    rows = {
+        "sku": np.tile(np.arange(1_000) * 977, 3),
+        "ts": START_MS + (nights * 1_000).astype(int),
+    }
+    peak = run(design, pa.table(rows)).write_peak
+    assert peak is not None
+    assert peak.factor == pytest.approx(busiest, rel=0.4)
+
+
+def test_a_wave_of_the_day_is_as_high_where_the_same_users_write_more() -> None:
+    """Busy hours stay busy, also if the declared users write twice as often as in the sample."""
+    chance = np.random.default_rng(4)
+    hours = chance.choice(24, 60_000, p=1 / 24 + np.sin(np.arange(24) / 24 * 2 * np.pi) / 30)
+    times = (hours + chance.random(60_000)) * 3_600_000
+    users = chance.integers(0, 3_000, 60_000)
+    peaks = []
+    for rate in (60_000 / 86_400, 120_000 / 86_400):
+        order = np.argsort(times)
+        design = Design(
+            "t", "[bucket(user, 16)][user][ts]", splits="per_bucket",
+            fields={"user": {"type": "u32", "distinct": 3_000}, "ts": "timestamp_ms"},
+            cluster={"servers": 8}, writes={"rate": f"{rate:.6f}/s", "time": "ts"},
+        )  # fmt: skip
+        rows = {"user": users[order], "ts": START_MS + times[order].astype(np.int64)}
+        peaks.append(run(design, pa.table(rows)).write_peak)
+    assert peaks[0] is not None
+    assert peaks[0] == peaks[1]

@@ -169,7 +169,21 @@ def assess_writes(simulation: Simulation) -> Assessment:
         capacity=_describe_capacity(simulation),
     )
     peak = simulation.write_peak
-    if peak is not None and peak.factor_range is not None and utilization > WARM_RATIO * mean:
+    if peak is not None and peak.repeats > 1:
+        message = Message(
+            "verdict.more_batches",
+            "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
+            "rate, but at {rate} each value of the key is written {repeats} times as often as in "
+            "it: taken as more such times, which take {utilization} of one server",
+            mean=message,
+            seconds=peak.width_s,
+            start=peak.start_text,
+            factor=f"{peak.factor * peak.repeats:.1f}",
+            rate=_format_rate(rate),
+            repeats=format_number(peak.repeats, 2),
+            utilization=_format_share(utilization),
+        )
+    elif peak is not None and peak.factor_range is not None and utilization > WARM_RATIO * mean:
         low, high = (utilization * one / peak.server_factor for one in peak.factor_range)
         message = Message(
             "verdict.table_peak",

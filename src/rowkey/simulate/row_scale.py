@@ -178,6 +178,18 @@ class RowScale:
             kept_s = min(kept_s, span * self._density.unit_ns / SECOND_NS)
         return max(kept_s / period_s, 1.0)
 
+    def measure_haste(self) -> float:
+        """Return how many times as often as in the sample each value of the key writes.
+
+        1 where more values may be what makes the declared rate higher: the table has as many as
+        declared, and of what is not declared as many as its rate takes.
+        """
+        names = tuple(sorted(name for name in self._value_counts if name != self.time_field))
+        if self._density is None or not names or not self._declared_counts.keys() >= {*names}:
+            return 1.0
+        declared = prod(self._declared_counts[name] for name in names)
+        return max(self._density.sample_factor * self._count_values(names) / declared, 1.0)
+
     def find_missing_rows(self, read: DeclaredRead, row_count: int) -> MissingRows | None:
         """Return the rows of values that are too few and too large to be in the sample.
 

@@ -259,11 +259,14 @@ class Simulation:
             return None
         density, placements = self.time_density, self.replay.placements
         growth, rows = self._part_growth, self.sampled_rows
+        haste = self._build_row_scale({}).measure_haste()
         if growth is None:
-            return find_write_peak(self.skews, density, self.operation_count, placements)
+            peak = find_write_peak(self.skews, density, self.operation_count, placements)
+            return peak and peak.repeat(haste)
         names, shares = find_indivisible_fields(self.design), self._find_window_shares(growth)
         groups = number_values(rows, names) if names else np.arange(rows.num_rows)
-        return estimate_table_peak(groups, rows, density, growth, shares, placements.regions)
+        peak = estimate_table_peak(groups, rows, density, growth, shares, placements.regions)
+        return peak and peak.repeat(haste)
 
     def _find_window_shares(self, growth: PartGrowth) -> np.ndarray[Any, Any]:
         """Return the share of a window's writes that each server of a table takes.

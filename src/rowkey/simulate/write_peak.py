@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots import MIN_PEAK_EVENTS, compute_even_deviation, compute_even_skew
 from rowkey.simulate.part_peak import PartLoad
-from rowkey.simulate.row_scale import SECOND_NS
+from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, SECOND_NS
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class WritePeak:
         even_region_skew: what an even design would show.
         factor_range: the least and the largest that `server_factor` may be, where it is estimated
             from a part of the table; else None.
+        repeats: how many times as often as in the sample such a window comes.
     """
 
     start_ms: int
@@ -53,11 +54,29 @@ class WritePeak:
     region_skew: float
     even_region_skew: float
     factor_range: tuple[float, float] | None = None
+    repeats: float = 1.0
 
     @property
     def start_text(self) -> str:
         """Return when it begins, as text."""
         return f"{datetime.fromtimestamp(self.start_ms / 1_000, UTC):%Y-%m-%d %H:%M}"
+
+    def repeat(self, haste: float) -> WritePeak:
+        """Return the peak of a table of which each value writes so many times as often.
+
+        A wave of the day or the year gets higher. A batch, as of a nightly import, has each value
+        once: there are more of them, so that each is less above the mean.
+        """
+        if haste <= 1 or self.factor <= MAX_WAVE_FACTOR:
+            return self
+        low, high = self.factor_range or (self.server_factor, self.server_factor)
+        return replace(
+            self,
+            server_factor=max(self.server_factor / haste, 1.0),
+            factor=max(self.factor / haste, 1.0),
+            factor_range=self.factor_range and (max(low / haste, 1.0), max(high / haste, 1.0)),
+            repeats=haste,
+        )
 
 
 def find_write_peak(
