@@ -111,8 +111,9 @@ class KeyRemedy:
         outside = [name for name in given if name not in key_fields]
         if completed.remedy != NO_KEY_REMEDY:
             return completed
-        orderings = [str(one).split(" ") for one in finding.evidence.get("wanted", ())]
-        if given and any(name not in key_fields for name, *_ in orderings):
+        orders = finding.evidence.get("wanted", ()) if given else ()  # else a number of regions
+        orderings = [str(one).split(" ") for one in orders]
+        if any(name not in key_fields for name, *_ in orderings):
             terms = [f"desc({name})" if rest == ["desc"] else name for name, *rest in orderings]
             remedy = Message(
                 "remedy.order_in_key",
