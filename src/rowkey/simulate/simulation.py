@@ -30,6 +30,7 @@ from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import draw_salts, encode_keys
 from rowkey.simulate.row_scale import (
+    MAX_WAVE_FACTOR,
     RowScale,
     TimeDensity,
     measure_time_density,
@@ -259,14 +260,21 @@ class Simulation:
             return None
         density, placements = self.time_density, self.replay.placements
         growth, rows = self._part_growth, self.sampled_rows
-        haste = self._build_row_scale({}).measure_haste()
         if growth is None:
             peak = find_write_peak(self.skews, density, self.operation_count, placements)
-            return peak and peak.repeat(haste)
+            return self._allow_for_haste(peak)
         names, shares = find_indivisible_fields(self.design), self._find_window_shares(growth)
         groups = number_values(rows, names) if names else np.arange(rows.num_rows)
-        peak = estimate_table_peak(groups, rows, density, growth, shares, placements.regions)
-        return peak and peak.repeat(haste)
+        replayed = "loads", *names, growth, self.operation_count, rows.num_rows, self.seed
+        loads = self.source.measurements.setdefault(replayed, {})  # many keys divide these fields
+        peak = estimate_table_peak(groups, rows, density, growth, shares, placements.regions, loads)
+        return self._allow_for_haste(peak)
+
+    def _allow_for_haste(self, peak: WritePeak | None) -> WritePeak | None:
+        """Return the peak of a table whose values write more often than those of the sample."""
+        if peak is None or peak.factor <= MAX_WAVE_FACTOR:
+            return peak
+        return peak.repeat(self._build_row_scale({}).measure_haste())
 
     def _find_window_shares(self, growth: PartGrowth) -> np.ndarray[Any, Any]:
         """Return the share of a window's writes that each server of a table takes.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots import MIN_PEAK_EVENTS, compute_even_deviation, compute_even_skew
 from rowkey.simulate.part_peak import PartLoad
-from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, SECOND_NS
+from rowkey.simulate.row_scale import SECOND_NS
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ class WritePeak:
     def repeat(self, haste: float) -> WritePeak:
         """Return the peak of a table of which each value writes so many times as often.
 
-        A wave of the day or the year gets higher. A batch, as of a nightly import, has each value
-        once: there are more of them, so that each is less above the mean.
+        A batch, as of a nightly import, has each value once: there are more of them, so that each
+        is less above the mean. A wave of the day or the year would get higher.
         """
-        if haste <= 1 or self.factor <= MAX_WAVE_FACTOR:
+        if haste <= 1:
             return self
         low, high = self.factor_range or (self.server_factor, self.server_factor)
         return replace(
@@ -133,6 +133,7 @@ def estimate_table_peak(
     growth: PartGrowth,
     server_shares: Floats,
     region_count: int,
+    loads: dict[int, PartLoad],
 ) -> WritePeak | None:
     """Return the peak of the table of which a sample has a part; None as for a recording.
 
@@ -143,6 +144,7 @@ def estimate_table_peak(
         growth: how the table follows from the sample.
         server_shares: the share of the events of a window that each server takes.
         region_count: how many regions there are.
+        loads: what was found of the same groups before by width of window, which more is added to.
     """
     import numpy as np
 
@@ -155,7 +157,9 @@ def estimate_table_peak(
         numbers = (seconds // width_s).astype(np.int64)
         first = int(numbers.min())
         windows = (numbers - first) % count  # the ends of the first and the last make one
-        load = PartLoad(groups, windows, count, growth)
+        if width_s not in loads:
+            loads[width_s] = PartLoad(groups, windows, count, growth)
+        load = loads[width_s]
         all_events = load.estimate_maximum(np.ones(1)).value
         if all_events < MIN_PEAK_EVENTS:
             continue
