@@ -358,10 +358,7 @@ def test_a_search_expects_the_rows_that_a_full_scan_reads(ttl: str, rate: str) -
     "names", [("node", "level"), ("Incident Zip", "Type: a/b"), ("节点", "级别")]
 )
 def test_a_read_of_a_table_that_only_grows_gets_a_second_one(names: tuple[str, str]) -> None:
-    """Without a ttl too, a scan of all that is ever written is told to need another table.
-
-    The second one is named after columns of any name.
-    """
+    """Without a ttl too, and with columns of any name, a scan of all rows needs another table."""
     chance, (node, level) = random.Random(2), names
     rows = pa.table({node: [f"n{chance.randrange(400)}" for _ in range(3_000)],
                      level: [chance.choice("ABCD") for _ in range(3_000)],

@@ -168,14 +168,31 @@ def assess_writes(simulation: Simulation) -> Assessment:
         utilization=_format_share(mean),
         capacity=_describe_capacity(simulation),
     )
-    peak = simulation.write_peak
-    if peak is not None and peak.repeats > 1:
-        message = Message(
+    message = _add_write_peak(message, simulation, mean, utilization)
+    return Assessment("writes", "", grade, message, remedy, code, utilization)
+
+
+def _add_write_peak(
+    mean_message: Message, simulation: Simulation, mean: float, utilization: float
+) -> Message:
+    """Return the assessment of the mean rate with what the busiest time makes of it.
+
+    Args:
+        mean_message: what the mean rate asks of the busiest server.
+        simulation: a replay of the design's events.
+        mean: the same as a share of its capacity.
+        utilization: the share in the busiest time.
+    """
+    peak, rate = simulation.write_peak, simulation.design.writes.peak_rate
+    if peak is None or rate is None:
+        return mean_message
+    if peak.repeats > 1:
+        return Message(
             "verdict.more_batches",
             "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
             "rate, but at {rate} each value of the key is written {repeats} times as often as in "
             "it: taken as more such times, which take {utilization} of one server",
-            mean=message,
+            mean=mean_message,
             seconds=peak.width_s,
             start=peak.start_text,
             factor=f"{peak.factor * peak.repeats:.1f}",
@@ -183,33 +200,33 @@ def assess_writes(simulation: Simulation) -> Assessment:
             repeats=format_number(peak.repeats, 2),
             utilization=_format_share(utilization),
         )
-    elif peak is not None and peak.factor_range is not None and utilization > WARM_RATIO * mean:
+    if utilization <= WARM_RATIO * mean:
+        return mean_message
+    if peak.factor_range is not None:
         low, high = (utilization * one / peak.server_factor for one in peak.factor_range)
-        message = Message(
+        return Message(
             "verdict.table_peak",
             "{mean}; in the busiest {seconds} s of the table, estimated from this part of it, one "
             "server takes {factor}× its fair share of the mean rate: {utilization} of it ({low} to "
             "{high})",
-            mean=message,
+            mean=mean_message,
             seconds=peak.width_s,
             factor=f"{peak.server_factor:.1f}",
             utilization=_format_share(utilization),
             low=_format_share(low),
             high=_format_share(high),
         )
-    elif peak is not None and utilization > WARM_RATIO * mean:
-        message = Message(
-            "verdict.write_peak",
-            "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
-            "rate, and one server takes {share} of them: {utilization} of it",
-            mean=message,
-            seconds=peak.width_s,
-            start=peak.start_text,
-            factor=f"{peak.factor:.1f}",
-            share=f"{peak.server_share:.0%}",
-            utilization=_format_share(utilization),
-        )
-    return Assessment("writes", "", grade, message, remedy, code, utilization)
+    return Message(
+        "verdict.write_peak",
+        "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
+        "rate, and one server takes {share} of them: {utilization} of it",
+        mean=mean_message,
+        seconds=peak.width_s,
+        start=peak.start_text,
+        factor=f"{peak.factor:.1f}",
+        share=f"{peak.server_share:.0%}",
+        utilization=_format_share(utilization),
+    )
 
 
 def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) -> Assessment:
