@@ -14,6 +14,7 @@ import pytest
 from portal.browser.servers import serve_portal
 from portal.portals import LOGS, create_logs, digest_files
 from rowkey.portal import PortalSettings
+from rowkey.portal.listener import MAX_WAITING
 from rowkey.portal.requests import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from portal.browser.servers import ServedPortal
 
 TIMEOUT_S = 30
-SLOW_CLIENTS, PARALLEL_REQUESTS, MANY_HEADERS = 100, 200, 10_000
+SLOW_CLIENTS, PARALLEL_REQUESTS, MANY_HEADERS = 100, MAX_WAITING - 8, 10_000
 PATHS = ("/", "/designs/logs.toml", "/tables/logs/rows", "/tables/logs/operations")
 
 
@@ -101,7 +102,7 @@ def test_slow_clients_and_many_headers_stop_nobody(portal: ServedPortal) -> None
 
 
 def test_many_requests_at_once_are_all_answered(portal: ServedPortal, tmp_path: Path) -> None:
-    """Two hundred pages of a table that one process can have open get their answers."""
+    """As many pages as one address may wait for, of a table of one process, get their answers."""
     headers = log_in(portal)
     before = digest_files(tmp_path / "designs")
     with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
