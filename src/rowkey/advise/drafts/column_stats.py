@@ -408,8 +408,11 @@ class ColumnStats:
     @property
     def has_short_dates(self) -> bool:
         """Return whether the column has days of two digits each, which its name calls dates."""
-        is_short = self.is_text and "yymmdd" in self.possible_forms and self.first_value != ""
-        return is_short and is_like_date(self.name)
+        if self.is_empty or not self.is_text:
+            return False
+        return (
+            "yymmdd" in self.possible_forms and is_like_date(self.name) and self.first_value != ""
+        )
 
     @property
     def detected_numbers(self) -> DetectedNumbers | None:
