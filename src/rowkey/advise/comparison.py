@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from rowkey.advise.key_remedy import complete_findings, complete_simulation
+from rowkey.advise.key_remedy import complete_findings
+from rowkey.advise.remedied_simulation import complete_simulation
 from rowkey.advise.resources import estimate_resources
 from rowkey.advise.verdict import judge_design
 

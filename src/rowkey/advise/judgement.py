@@ -202,7 +202,7 @@ class JudgedDesign:
             _ = simulation.causes  # computed now, while the progress is shown
         if not self._names_keys:
             return simulation
-        from rowkey.advise.key_remedy import complete_simulation
+        from rowkey.advise.remedied_simulation import complete_simulation
 
         return complete_simulation(simulation, lambda: self.key_remedy)
 

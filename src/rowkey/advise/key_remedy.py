@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,10 +11,9 @@ from rowkey.lint import RULES
 from rowkey.messages import Message, format_mean
 from rowkey.proposals import ANOTHER_KEY, KeyProposal
 from rowkey.schema import format_key
-from rowkey.simulate import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
 
     from rowkey.advise.advice import Advice
     from rowkey.advise.judgement import JudgedDesign
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from rowkey.hotspots import CauseFinding, ReadCauseFinding
     from rowkey.lint import Finding, LintResult
     from rowkey.plan import BoundRead
+    from rowkey.simulate import Simulation
 
     Remediable = TypeVar("Remediable", Finding, CauseFinding, ReadCauseFinding)
 
@@ -240,63 +240,13 @@ def complete_findings(
     result: LintResult, find_remedy: Callable[[], KeyRemedy | None]
 ) -> LintResult:
     """Return findings with the recommended key where one is needed; else nothing is searched."""
-    if not _needs_key(result.findings) and not _needs_key(result.causes):
+    if not needs_another_key(result.findings) and not needs_another_key(result.causes):
         return result
     remedy = find_remedy()
     return result if remedy is None else remedy.complete_findings(result)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RemediedSimulation(Simulation):
-    """A simulation whose causes name the recommended key, for which they search when first read.
-
-    Args:
-        unremedied: the same simulation, whose causes name no key.
-        find_remedy: returns the remedy; None if there is none.
-    """
-
-    unremedied: Simulation
-    find_remedy: Callable[[], KeyRemedy | None]
-
-    @cached_property
-    def causes(self) -> Sequence[CauseFinding]:
-        """Return the causes of hot spots, the largest first."""
-        causes = self.unremedied.causes
-        return self._completed.causes if _needs_key(causes) else causes
-
-    @cached_property
-    def read_causes(self) -> Mapping[str, Sequence[ReadCauseFinding]]:
-        """Return why servers have much to do for each read that can be run, by its name."""
-        causes = self.unremedied.read_causes
-        return self._completed.read_causes if any(map(_needs_key, causes.values())) else causes
-
-    @cached_property
-    def _completed(self) -> Simulation:
-        """Return the simulation with the key that the search recommends."""
-        remedy = self.find_remedy()
-        return self.unremedied if remedy is None else remedy.complete_simulation(self.unremedied)
-
-
-def complete_simulation(
-    simulation: Simulation, find_remedy: Callable[[], KeyRemedy | None]
-) -> Simulation:
-    """Return a simulation whose causes name the recommended key where one is needed."""
-    if not _needs_key(simulation.causes) and not any(
-        map(_needs_key, simulation.read_causes.values())
-    ):
-        return simulation
-    known = {
-        name: value
-        for name, value in vars(simulation).items()
-        if name not in ("causes", "read_causes")
-    }
-    arguments = {one.name: known[one.name] for one in fields(Simulation)}
-    completed = RemediedSimulation(**arguments, unremedied=simulation, find_remedy=find_remedy)
-    vars(completed).update(known)
-    return completed
-
-
-def _needs_key(found: Iterable[Finding | CauseFinding | ReadCauseFinding]) -> bool:
+def needs_another_key(found: Iterable[Finding | CauseFinding | ReadCauseFinding]) -> bool:
     """Return whether the remedy of any finding or cause is another key."""
     return any(one.needs_key for one in found)
 
