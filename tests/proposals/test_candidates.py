@@ -136,9 +136,12 @@ def test_only_beside_a_unique_field_a_key_lacks_what_no_read_asks_for(
         "calls", "[street][ts][id]", fields=fields, writes={"time": "ts"},
         reads=[{"name": "it", "where": where}],
     )  # fmt: skip
-    found = list_candidates(design, {}, has_sample=True, added_fields=design.fields)
+    facts = {"zip": FieldFacts(distinct_count=900, heaviest_values=(("a", 0.3),))}
+    found = list_candidates(design, facts, has_sample=True, added_fields=design.fields)
     lacking = [one for one in found if not set(design.key.fields) <= set(one.bound_key.fields)]
     assert is_unique == bool(lacking)
+    if is_unique and where != "id = ?":
+        assert any(one.heavy_values for one in lacking)
     for one in lacking:
         assert ("id",) == one.unique_fields
         assert "id" in one.bound_key.fields

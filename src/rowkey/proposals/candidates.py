@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, permutations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.errors import InvalidDesign, Mistakes
 from rowkey.keys import Determinant, Order, build_key
@@ -93,6 +93,18 @@ class Candidate(KeyProposal):
         return str(self.front or next(terms))
 
 
+class _TailFields(NamedTuple):
+    """The fields of a key on which it depends that all rows stay apart.
+
+    Args:
+        distinguishing: those at its end that only keep rows apart.
+        unique: the one that is to be declared as unique for it, if any.
+    """
+
+    distinguishing: tuple[str, ...]
+    unique: tuple[str, ...]
+
+
 def list_candidates(
     design: Design,
     facts: Mapping[str, FieldFacts],
@@ -122,15 +134,17 @@ def list_candidates(
     own_fields = {*design.key.fields}
     given = {name for read in reads for name in read.given_fields} & {*added_fields}
     unique = list_unique_fields(design, facts, own_fields | given)
-    alone: dict[Terms, tuple[str, ...]] = {
-        (FieldRef(name),): (name,) for name in unique if name in given
+    tails: dict[Terms, _TailFields] = {
+        (FieldRef(name),): _TailFields((), (name,)) for name in unique if name in given
     }
     find_end = find_distinguishing or (lambda _: ())
-    tails: dict[Terms, tuple[str, ...]] = dict.fromkeys(alone, ())
     identity = next(iter(unique), None)
     for order in _list_tails(design, reads, added_fields, identity):
-        end = find_end(frozenset(name for term in order for name in _list_names(term)))
-        tails.setdefault((*order, *map(FieldRef, end)), end)
+        names = frozenset(name for term in order for name in _list_names(term))
+        end = find_end(names)
+        # Without a field of the present key, only a unique one keeps rows apart.
+        needed = () if own_fields <= names.union(end) else tuple(unique[:1])
+        tails.setdefault((*order, *map(FieldRef, end)), _TailFields(end, needed))
     combinations = (
         (front, tail)
         for tail in tails
@@ -148,12 +162,10 @@ def list_candidates(
                 Candidate(
                     key=text,
                     splits=splits,
-                    # Without a field of the present key, only a unique one keeps rows apart.
-                    unique_fields=alone.get(tail)
-                    or (() if own_fields <= {*key.fields} else tuple(unique[:1])),
+                    unique_fields=tails[tail].unique,
                     bound_key=key,
                     front=front,
-                    distinguishing_fields=tails[tail],
+                    distinguishing_fields=tails[tail].distinguishing,
                 ),
             )
     return [*found.values(), *_list_heavy_candidates(design, facts, tails)]
@@ -170,12 +182,12 @@ def _is_spread_twice(key: Key, front: FunctionCall | None) -> bool:
 
 
 def _list_heavy_candidates(
-    design: Design, facts: Mapping[str, FieldFacts], tails: Mapping[Terms, tuple[str, ...]]
+    design: Design, facts: Mapping[str, FieldFacts], tails: Mapping[Terms, _TailFields]
 ) -> Iterator[Candidate]:
     """Yield the keys that spread only the heavy values of their first field."""
     fields: dict[str, Mapping[str, Field]] = {}  # by the field whose heavy values are declared
     buckets = BUCKETS_PER_SERVER * design.cluster.servers
-    for tail, end in tails.items():
+    for tail, end_fields in tails.items():
         names = list(dict.fromkeys(name for term in tail for name in _list_names(term)))
         heavy = _find_heavy_values(facts.get(names[0]), design.cluster.servers)
         if not heavy or len(names) == 1:
@@ -198,9 +210,10 @@ def _list_heavy_candidates(
                 key=proposal.key,
                 splits=PER_BUCKET,
                 heavy_values=proposal.heavy_values,
+                unique_fields=end_fields.unique,
                 bound_key=key,
                 front=front,
-                distinguishing_fields=end,
+                distinguishing_fields=end_fields.distinguishing,
             )
             spread *= 2
 
