@@ -208,10 +208,16 @@ IDLE = """(one) => ["writes", "reads", "both"].map((load) => {
 """What a map says about a cell without a load, by load."""
 
 
+ARE_DRAWN = """() => [...document.querySelectorAll(".small-map canvas")].every(
+  (one) => one.height !== document.createElement("canvas").height)"""
+"""Whether every small map has another height than a canvas that nothing was drawn on."""
+
+
 def test_designs_are_compared_by_eye(report_view: Any, logs: list[JudgedDesign]) -> None:
     """Each design has a small map of its servers, and the hotter map is brighter."""
     small = report_view.locator(".small-map canvas")
     assert len(logs) == small.count()
+    report_view.wait_for_function(ARE_DRAWN)
     found = [small.nth(number).evaluate(BRIGHTEST) for number in range(len(logs))]
     named = [small.nth(number).get_attribute("aria-label") for number in range(len(logs))]
     assert [4] * len(logs) == [height for height, _ in found]
