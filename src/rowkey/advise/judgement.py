@@ -108,18 +108,15 @@ class JudgedDesign:
         Raises:
             SampleError: the sample cannot be read, or lacks a field that judging needs.
         """
+        return self._open_source(second_half=self._second_half, progress=self._progress)
+
+    def _open_source(self, **options: Any) -> EventSource:
+        """Return the events of the sample, opened with some options; generated ones without it."""
         from rowkey.simulate import open_generated_source, open_source
 
         if self.recording is None:
             return open_generated_source(self.design, self._seed)
-        return open_source(
-            self.design,
-            self.recording,
-            None,
-            second_half=self._second_half,
-            seed=self._seed,
-            progress=self._progress,
-        )
+        return open_source(self.design, self.recording, None, seed=self._seed, **options)
 
     @cached_property
     def sample(self) -> SampleSummary | None:
@@ -213,18 +210,7 @@ class JudgedDesign:
         Raises:
             SampleError: the sample cannot be read, or lacks a field that judging needs.
         """
-        from rowkey.simulate import open_generated_source, open_source
-
-        if self.recording is None:
-            return open_generated_source(self.design, self._seed)
-        return open_source(
-            self.design,
-            self.recording,
-            None,
-            second_half=False,
-            seed=self._seed,
-            keeps_all_fields=True,
-        )
+        return self._open_source(second_half=False, keeps_all_fields=True)
 
     @cached_property
     def key_remedy(self) -> KeyRemedy | None:

@@ -32,18 +32,20 @@ class RemediedSimulation(Simulation):
     def causes(self) -> Sequence[CauseFinding]:
         """Return the causes of hot spots, the largest first."""
         causes = self.unremedied.causes
-        return self._completed.causes if needs_another_key(causes) else causes
+        return self._simulation_with_key.causes if needs_another_key(causes) else causes
 
     @cached_property
     def read_causes(self) -> Mapping[str, Sequence[ReadCauseFinding]]:
         """Return why servers have much to do for each read that can be run, by its name."""
         causes = self.unremedied.read_causes
         return (
-            self._completed.read_causes if any(map(needs_another_key, causes.values())) else causes
+            self._simulation_with_key.read_causes
+            if any(map(needs_another_key, causes.values()))
+            else causes
         )
 
     @cached_property
-    def _completed(self) -> Simulation:
+    def _simulation_with_key(self) -> Simulation:
         """Return the simulation with the key that the search recommends."""
         remedy = self.find_remedy()
         return self.unremedied if remedy is None else remedy.complete_simulation(self.unremedied)
