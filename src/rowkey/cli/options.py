@@ -84,6 +84,23 @@ SAMPLE_FORMAT_OPTION = click.option(
     "the file's name ends as another format does.",
 )
 
+
+def _allow_cache(context: click.Context, _: click.Parameter, is_forbidden: bool) -> None:
+    """Let the command keep parsed samples beside them, unless --no-cache is given."""
+    from rowkey.workload import allow_sample_cache
+
+    context.with_resource(allow_sample_cache(is_allowed=not is_forbidden))
+
+
+NO_CACHE_OPTION = click.option(
+    "--no-cache",
+    is_flag=True,
+    expose_value=False,
+    callback=_allow_cache,
+    help="Read the sample again, and keep no parsed copy of it for the next command in the folder "
+    ".rowkey-cache beside it.",
+)
+
 OUTPUT_FORMAT_OPTION = click.option(
     "-f",
     "--format",

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rowkey.workload.recorded_sample import RecordedSample
     from rowkey.workload.records import SkippedRows
     from rowkey.workload.reservoir import RESERVOIR_CAPACITY, Reservoir
+    from rowkey.workload.sample_cache import allow_sample_cache
     from rowkey.workload.sample_file import (
         EventBatch,
         SampleFile,
@@ -98,6 +99,7 @@ else:
             "recorded_sample": "RecordedSample",
             "records": "SkippedRows",
             "reservoir": "RESERVOIR_CAPACITY Reservoir",
+            "sample_cache": "allow_sample_cache",
             "sample_file": (
                 "EventBatch SampleFile to_clock_ms choose_format open_sample record_sample "
                 "split_events compute_max_events"
@@ -164,6 +166,7 @@ __all__ = [
     "ValueGrowth",
     "WorkloadGenerator",
     "WritePattern",
+    "allow_sample_cache",
     "bind_writes",
     "bound_missing_values",
     "build_bit_generator",

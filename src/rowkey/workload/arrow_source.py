@@ -170,7 +170,7 @@ class ArrowSource(RecordedSample):
         sample_format = ArrowSourceFormat(format_options or {}, reader.schema)
         super().__init__(Path(name_source(source)), sample_format, format_options)
         self._new_batches = read_new_batches(reader, name_source(source))
-        self._rows = BatchStore()
+        self._kept_batches = BatchStore()
         self._failure: SampleError | None = None
         nested = find_nested_columns(reader.schema)
         self._kept_columns = [
@@ -201,7 +201,7 @@ class ArrowSource(RecordedSample):
         for batch in self._read_rows():
             rows = batch.select(places)
             yield join_batch(joins, rows, columns) if joins else rows
-        if not self._rows.row_count:
+        if not self._kept_batches.row_count:
             remedy = (
                 "What can be read only once, such as a RecordBatchReader, is empty after that; "
                 "for several uses give record_sample(reader)."
@@ -211,8 +211,8 @@ class ArrowSource(RecordedSample):
     def _read_rows(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows: those that are kept, then new ones, also with other passes under way."""
         read_count = 0
-        while len(self._rows) > read_count or self._keep_next_rows():
-            for batch in self._rows.read_from(read_count):
+        while len(self._kept_batches) > read_count or self._keep_next_rows():
+            for batch in self._kept_batches.read_from(read_count):
                 read_count += 1
                 yield batch
 
@@ -235,4 +235,4 @@ class ArrowSource(RecordedSample):
             rows = batch.slice(start, MAX_BATCH_ROWS).select(self._kept_columns)
             with refuse_unreadable(str(self.path)):
                 for part in split_batch(rows, self.path):
-                    self._rows.append(part)
+                    self._kept_batches.append(part)

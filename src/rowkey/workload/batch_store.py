@@ -29,7 +29,7 @@ class BatchStore:
     def __init__(self, max_memory_bytes: int = MAX_MEMORY_BYTES) -> None:
         self.max_memory_bytes = max_memory_bytes
         self.row_count = 0
-        self._memory_bytes = 0
+        self.byte_count = 0
         self._batches: list[pa.RecordBatch] = []
         self._file: Any = None
         self._path: Path | None = None
@@ -41,8 +41,8 @@ class BatchStore:
     def append(self, batch: pa.RecordBatch) -> None:
         """Add a record batch at the end."""
         self.row_count += batch.num_rows
-        self._memory_bytes += batch.nbytes
-        if self._memory_bytes <= self.max_memory_bytes:
+        self.byte_count += batch.nbytes
+        if self.byte_count <= self.max_memory_bytes:
             self._batches.append(batch)
         else:
             self._write(batch)

@@ -265,6 +265,8 @@ class SampleFormat(ABC):
     options: ClassVar[tuple[PluginOption, ...]] = ()
     is_archive: ClassVar[bool] = False
     """Whether its files are zip archives themselves, and not compressed by it."""
+    is_columnar: ClassVar[bool] = False
+    """Whether its files hold columns of values, which are read as fast as parsed rows."""
     has_empty_nulls: bool = False
     """Whether a null is an empty text in a text field that cannot be null."""
     has_named_values: ClassVar[bool] = False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.workload.batch_store import BatchStore
 from rowkey.workload.columnar.batches import join_batches, read_batches
+from rowkey.workload.parsed_rows import ParsedRows
 from rowkey.workload.records import SkippedRows
+from rowkey.workload.sample_cache import SampleCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,8 @@ class RecordedSample:
     """The rows of a sample file, kept from the first pass for all later ones.
 
     A later pass reads the file again only if it needs a column that was neither requested nor read
-    before. Rows beyond 128 MiB are kept in a temporary file.
+    before. Rows beyond 128 MiB are kept in a temporary file. Those of a large file are kept for the
+    next command as well, beside the file, where `allow_sample_cache` says so.
 
     Args:
         path: the file.
@@ -42,12 +44,8 @@ class RecordedSample:
         self.format = sample_format
         self.format_options = format_options
         self._requested_names: list[str] = []
-        self._column_names: list[str] = []
         self._names_by_wanted: dict[frozenset[str], list[str] | None] = {}
-        self._has_all_columns = False
-        self._store: BatchStore | None = None
-        self._row_count: int | None = None
-        self._skipped_rows: list[SkippedRows] = []
+        self._rows: ParsedRows | None = None
         self.field_profile: FieldProfile | None = None
         """What all rows show of some fields; it is shared by the designs that have these fields."""
 
@@ -68,10 +66,7 @@ class RecordedSample:
         self.format.detect_options(self.path)
         is_same_format = type(self.format) is type(other.format)
         if is_same_format and self.format.reading_options == other.format.reading_options:
-            self._column_names, self._has_all_columns = other._column_names, other._has_all_columns
-            self._names_by_wanted = other._names_by_wanted
-            self._store, self._skipped_rows = other._store, other._skipped_rows
-            self._row_count = other._row_count
+            self._names_by_wanted, self._rows = other._names_by_wanted, other._rows
 
     def request_columns(self, names: Iterable[str]) -> None:
         """Read these columns too in the next pass over the file, if it has them."""
@@ -80,7 +75,7 @@ class RecordedSample:
     @property
     def row_count(self) -> int | None:
         """Return how many rows the file has; None before the first pass."""
-        return self._row_count
+        return None if self._rows is None else self._rows.batches.row_count
 
     def read_column_names(self, wanted_names: Iterable[str] = ()) -> list[str] | None:
         """Return the names of the file's columns, as `SampleFormat.read_column_names` does.
@@ -92,6 +87,16 @@ class RecordedSample:
         if name_set not in self._names_by_wanted:
             self._names_by_wanted[name_set] = self.format.list_columns(self.path, name_set)
         return self._names_by_wanted[name_set]
+
+    def find_unreadable_columns(self) -> Mapping[str, str]:
+        """Return the columns that are left out if all are wanted, with the reason.
+
+        Raises:
+            SampleError: the file cannot be read.
+        """
+        if self._rows is not None and self._rows.has_all_columns:
+            return self._rows.unreadable_columns
+        return self.format.find_unreadable_columns(self.path)
 
     def read_batches(
         self, columns: Sequence[str] | None, skipped_rows: SkippedRows
@@ -105,40 +110,36 @@ class RecordedSample:
         Raises:
             SampleError: the file cannot be read, or has no such column.
         """
-        if self._store is None or not self._has_columns(columns):
-            yield from self._read_file(columns, skipped_rows)
+        cache = None
+        if self._rows is None and (cache := SampleCache.find(self.path, self.format)) is not None:
+            self._rows = cache.load()
+        if self._rows is not None and self._rows.has_columns(columns):
+            yield from self._rows.read_batches(columns, skipped_rows)
             return
-        for batch, skipped in zip(self._store, self._skipped_rows, strict=False):
-            skipped_rows.extend(skipped)
-            yield batch if columns is None else batch.select(columns)
-        for skipped in self._skipped_rows[len(self._store) :]:
-            skipped_rows.extend(skipped)
-
-    def _has_columns(self, columns: Sequence[str] | None) -> bool:
-        """Return whether the kept rows have some columns, each once."""
-        if columns is None:
-            return self._has_all_columns
-        return all(self._column_names.count(name) == 1 for name in columns)
+        if cache is not None and self._rows is not None:
+            self.request_columns(self._rows.column_names)
+        yield from self._read_file(columns, skipped_rows)
+        if cache is not None and self._rows is not None:
+            cache.save(self._rows)
 
     def _read_file(
         self, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
         """Return the rows from the file, and keep them once all are read."""
         file_columns = None if columns is None else self._add_requested_columns(columns)
-        store, notes, noted = BatchStore(), [], SkippedRows()
-        row_count = 0
+        rows, noted = ParsedRows(has_all_columns=columns is None), SkippedRows()
         for batch in join_batches(read_batches(self.format, self.path, file_columns, noted)):
-            store.append(batch)
-            row_count += batch.num_rows
-            notes.append(SkippedRows(noted.count, noted.problems))
+            rows.batches.append(batch)
+            rows.skipped_rows.append(SkippedRows(noted.count, noted.problems))
             skipped_rows.extend(noted)
             noted.count, noted.problems = 0, []
             yield batch if columns is None else batch.select(columns)
-        notes.append(noted)
+        rows.skipped_rows.append(noted)
         skipped_rows.extend(noted)
-        self._store, self._skipped_rows, self._row_count = store, notes, row_count
-        self._has_all_columns = columns is None
-        self._column_names = batch.schema.names if len(store) else list(file_columns or ())
+        if rows.has_all_columns:
+            rows.unreadable_columns = self.format.find_unreadable_columns(self.path)
+        rows.column_names = batch.schema.names if len(rows.batches) else list(file_columns or ())
+        self._rows = rows
 
     def _add_requested_columns(self, columns: Sequence[str]) -> list[str]:
         """Return some columns, followed by the other requested ones that the file has."""
@@ -146,6 +147,6 @@ class RecordedSample:
         if not missing or self.format.has_named_values:
             return [*columns, *missing]
         names = self.read_column_names() or []
-        unreadable = self.format.find_unreadable_columns(self.path)
+        unreadable = self.find_unreadable_columns()
         readable = (n for n in missing if names.count(n) == 1 and n not in unreadable)
         return [*columns, *readable]

@@ -161,7 +161,7 @@ def _infer_columns(
         name: stats for name, stats in _name_fields(column_stats).items() if not stats.is_empty
     }
     unread = {stats.name: "holds no value" for stats in column_stats if stats.is_empty}
-    unread.update(sample.format.find_unreadable_columns(path))
+    unread.update(sample.find_unreadable_columns())
     guesses = {}
     for name, stats in filled_columns.items():
         guess = None if not stats.name.strip() else guess_field(stats)

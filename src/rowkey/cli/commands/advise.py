@@ -11,6 +11,7 @@ from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     FILE_PATH,
+    NO_CACHE_OPTION,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @DESIGN_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @click.option(
     "--write",
     "write_path",

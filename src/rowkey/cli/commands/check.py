@@ -11,6 +11,7 @@ from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGNS_ARGUMENT,
     NEVER_FAIL,
+    NO_CACHE_OPTION,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
     add_fail_on_option,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @DESIGNS_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @click.option(
     "--select",
     multiple=True,

@@ -9,6 +9,7 @@ import click
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGNS_ARGUMENT,
+    NO_CACHE_OPTION,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @DESIGNS_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @OUTPUT_FORMAT_OPTION
 @click.option("--second-half", is_flag=True, help="Replay only the second half of the sample.")
 @SEED_OPTION

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
+    NO_CACHE_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @TABLE_URL_OPTION
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @SEED_OPTION
 @PROGRESS_OPTION
 def command(

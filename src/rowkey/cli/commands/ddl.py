@@ -10,6 +10,7 @@ import click
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
+    NO_CACHE_OPTION,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
     SEED_OPTION,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--companion", metavar="TABLE", help="Print the script of a companion instead.")
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @SEED_OPTION
 def command(
     design: str,

@@ -12,6 +12,7 @@ from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     LIMIT_OPTION,
+    NO_CACHE_OPTION,
     ORDER_OPTION,
     OUTPUT_FORMAT_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 @LIMIT_OPTION
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @OUTPUT_FORMAT_OPTION
 def command(
     design: str,

@@ -10,6 +10,7 @@ from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     FILE_PATH,
     FORCE_OPTION,
+    NO_CACHE_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
     SEED_OPTION,
@@ -24,6 +25,7 @@ from rowkey.cli.standard_input import is_standard_input, resolve_input_file
 @define_command("Design", "Draft a design file from recorded events.")
 @click.argument("sample", metavar="FILE", type=FILE_PATH, callback=resolve_input_file)
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @click.option(
     "-o", "--output", metavar="FILE", type=FILE_PATH, help="Write the design to a new file."
 )

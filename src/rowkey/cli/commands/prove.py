@@ -11,6 +11,7 @@ from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     NEVER_FAIL,
+    NO_CACHE_OPTION,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -46,6 +47,7 @@ def _print_error_notes() -> Iterator[None]:
 @TABLE_URL_OPTION
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @click.option(
     "--phases",
     type=click.IntRange(1, 1_000),

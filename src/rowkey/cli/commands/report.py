@@ -12,6 +12,7 @@ from rowkey.cli.options import (
     DESIGNS_ARGUMENT,
     FILE_PATH,
     FORCE_OPTION,
+    NO_CACHE_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @DESIGNS_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @click.option(
     "-o",
     "--output",

@@ -10,6 +10,7 @@ from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     FAIL_ON_GRADE_OPTION,
+    NO_CACHE_OPTION,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 @DESIGN_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @click.option(
     "--second-half",
     is_flag=True,

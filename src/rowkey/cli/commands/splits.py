@@ -9,6 +9,7 @@ import click
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     FILE_PATH,
+    NO_CACHE_OPTION,
     OUTPUT_FORMAT_OPTION,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @click.argument("design", required=False, type=FILE_PATH)
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
+@NO_CACHE_OPTION
 @click.option("--algorithm", metavar="NAME", help="Use this split algorithm instead of a design.")
 @click.option("-n", "--regions", type=click.IntRange(1, 100_000), help="Number of regions.")
 @click.option(

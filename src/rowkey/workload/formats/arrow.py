@@ -38,6 +38,7 @@ class ArrowFormat(SampleFormat):
 
     name = "arrow"
     suffixes = (".arrow", ".arrows", ".feather")
+    is_columnar = True
 
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows

@@ -45,6 +45,7 @@ class ParquetFormat(SampleFormat):
 
     name = "parquet"
     suffixes = (".parquet",)
+    is_columnar = True
 
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
