@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 WRITERS, SCANS, BUCKETS = 4, 2, 8
 BATCH = 20
 PAUSE_S = 0.02 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 0.2
-"""The pause after each batch of a writer and each scan, which leaves time to the servers."""
+"""The least pause after each batch of a writer and each scan."""
+REST = 0 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 10
+"""Seconds of pause for each second of the processor, which leaves time to the servers."""
 
 DEADLINE_S = Settings().operation_timeout_s + 5.0
 """The deadline of a call, plus the delays of two busy cores."""
@@ -137,8 +139,9 @@ class Storm:
         """Work until the end; an exception is recorded as an error."""
         try:
             while not self._over.is_set():
+                begin_s = time.thread_time()
                 work(number)
-                self._over.wait(PAUSE_S)
+                self._over.wait(max(PAUSE_S, REST * (time.thread_time() - begin_s)))
         except RowkeyError as error:
             self.seen.wrong.append(f"{work.__name__} {number}: {type(error).__name__}: {error}")
 

@@ -28,7 +28,6 @@ from rowkey.portal.sample_uploads import (
     MAX_SAMPLES,
     SampleUploads,
 )
-from rowkey.portal.stored_messages import iter_messages
 from rowkey.render import (
     LANGUAGES,
     Redaction,
@@ -37,6 +36,7 @@ from rowkey.render import (
     build_report_variables,
     build_simulation_document,
 )
+from rowkey.stored_messages import iter_messages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

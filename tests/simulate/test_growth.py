@@ -23,10 +23,13 @@ START_MS = 1_700_000_000_000
 HOUR_MS = 3_600_000
 
 
-def measure_users(
-    sample: dict[str, Any] | None = None, grows: str | None = None, rate: int = 50
-) -> ReadCost:
-    """Return the cost of a read of a user's day; the sample has an hour of an event a second."""
+def judge_users(
+    sample: dict[str, Any] | None = None,
+    grows: str | None = None,
+    rate: int = 50,
+    reads_per_s: int | None = None,
+) -> JudgedDesign:
+    """Return a judged table of users' days; the sample has an hour of an event a second."""
     chance = random.Random(1)
     users = [f"u{chance.randrange(100)}" for _ in range(3_600)]
     times = [START_MS + number * 1_000 for number in range(len(users))]
@@ -34,10 +37,18 @@ def measure_users(
         "t", "[user][ts]", fields={"user": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms"},
         families={"d": {"ttl": "1d"}},
         writes={"rate": f"{rate}/s", "time": "ts"} | ({"grows": grows} if grows else {}),
-        reads=[{"name": "it", "where": "user = ?"}],
+        reads=[{"name": "it", "where": "user = ?"}
+               | ({"rate": f"{reads_per_s}/s"} if reads_per_s else {})],
         **({"sample": sample} if sample else {}),
     )  # fmt: skip
-    (cost,) = run(design, pa.table({"user": users, "ts": times})).reads
+    return JudgedDesign(design, pa.table({"user": users, "ts": times}), names_keys=True)
+
+
+def measure_users(
+    sample: dict[str, Any] | None = None, grows: str | None = None, rate: int = 50
+) -> ReadCost:
+    """Return the cost of a read of a user's day."""
+    (cost,) = judge_users(sample, grows, rate).simulation.reads
     assert not cost.error
     return cost
 
@@ -74,6 +85,25 @@ def test_an_undeclared_growth_is_said_with_what_to_declare() -> None:
     assert wanted not in measure_users({"of": "events"}).assumption
     assert wanted not in measure_users(grows="rows").assumption
     assert wanted not in measure_users(rate=2).assumption
+
+
+def test_both_grades_are_named_where_growth_decides() -> None:
+    """One line has the grade that the design gets with either declaration; else there is none."""
+    said = judge_users(reads_per_s=10).verdict.open_growth
+    more_users, busier_users = (
+        judge_users(grows=grows, reads_per_s=10).verdict for grows in ("entities", "rows")
+    )
+    assert said is not None
+    assert ("good", "poor") == (more_users.grade, busier_users.grade)
+    assert "GOOD if more values make it, POOR if the same values write more often (read it)" in said
+    for one in (
+        more_users,
+        busier_users,
+        judge_users({"of": "events"}, reads_per_s=10).verdict,
+        judge_users(rate=1, reads_per_s=10).verdict,
+        judge_users().verdict,
+    ):
+        assert one.open_growth is None
 
 
 def test_a_rate_of_another_hour_has_both_reasons_in_its_margin() -> None:

@@ -5,6 +5,7 @@ Packages are imported where they are used: a check of a file without a sample ne
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -234,13 +235,15 @@ class JudgedDesign:
     @cached_property
     def verdict(self) -> DesignVerdict:
         """Return the verdict on the design: good, fair or poor, with what decides it."""
-        from rowkey.advise.verdict import judge_design
+        from rowkey.advise.verdict import judge_design, judge_open_growth
 
-        if self._names_keys:
-            verdict = judge_design(self.simulation, self._unremedied_findings.findings)
-            if not verdict.has_remedy:  # no key is searched for in vain
-                return verdict
-        return judge_design(self.simulation, self.lint_result.findings)
+        if not self._names_keys:
+            return judge_design(self.simulation, self.lint_result.findings)
+        findings = self._unremedied_findings.findings
+        verdict = judge_design(self.simulation, findings)
+        if verdict.has_remedy:  # else no key is searched for in vain
+            verdict = judge_design(self.simulation, self.lint_result.findings)
+        return replace(verdict, open_growth=judge_open_growth(self.simulation, findings))
 
     @cached_property
     def plans(self) -> Mapping[str, Explanation]:

@@ -89,9 +89,12 @@ class DesignVerdict:
 
     Args:
         assessments: of the writes, of every read and of every warning and error, the worst first.
+        open_growth: how the grade depends on how the table grows, where nothing says that; as a
+            sentence without its full stop.
     """
 
     assessments: tuple[Assessment, ...]
+    open_growth: Message | None = None
 
     @property
     def decisive(self) -> Assessment:
@@ -131,6 +134,36 @@ def judge_design(simulation: Simulation, findings: Sequence[Finding]) -> DesignV
     assessments = [writes, *reads, *load, *_assess_findings(findings)]
     # The sort is stable: of equal grades the writes come first, then the reads in their order.
     return DesignVerdict(tuple(sorted(assessments, key=lambda one: -one.rank)))
+
+
+def judge_open_growth(simulation: Simulation, findings: Sequence[Finding]) -> Message | None:
+    """Return how the verdict depends on what makes the declared rate higher than the sample's.
+
+    None where that is declared, or where the verdict is the same whatever it is.
+
+    Args:
+        simulation: a replay of the design's events.
+        findings: what the lint rules found in it.
+    """
+    density = simulation.time_density
+    if density is None or not simulation.design.reads or not simulation.is_growth_open:
+        return None
+    more_values, busier_values = (
+        judge_design(simulation.assume_growth(one), findings) for one in ("entities", "rows")
+    )
+    if more_values.grade == busier_values.grade:
+        return None
+    worst = max(more_values, busier_values, key=lambda one: one.rank)
+    return Message(
+        "verdict.open_growth",
+        "the declared rate is {factor} times that of the sample: {first} if more values make it, "
+        "{second} if the same values write more often ({subject}); declare [writes] grows = "
+        '"entities" or "rows", or [sample] of',
+        factor=format_number(density.sample_factor, 2),
+        first=more_values.grade.upper(),
+        second=busier_values.grade.upper(),
+        subject=worst.decisive.subject,
+    )
 
 
 def get_capacity(design: Design) -> tuple[float, bool]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from rowkey.durable_files import make_directory, read_regular_file, replace_file
 from rowkey.portal.jobs import Job, JobLimits, create_job_id
-from rowkey.portal.stored_messages import iter_messages, restore_messages
+from rowkey.stored_messages import iter_messages, restore_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable

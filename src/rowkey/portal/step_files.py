@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from rowkey.durable_files import make_directory, read_regular_file, replace_file
 from rowkey.messages import Message
-from rowkey.portal.stored_messages import iter_messages, restore_messages
+from rowkey.stored_messages import iter_messages, restore_messages
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,6 +19,10 @@ GRADE_STYLES = {"good": "bold green", "fair": "bold yellow", "poor": "bold red"}
 
 VERDICT_FIELDS = {
     "verdict.grade": "good, fair or poor: the worst grade of all assessments",
+    "verdict.open_growth": (
+        "how the grade depends on what makes the declared rate higher than that of the sample, "
+        "where the design does not say it; null if it does not, or if it is not asked"
+    ),
     "verdict.assessments[].topic": "writes, read, load (writes and reads together) or finding",
     "verdict.assessments[].name": "the name of the read, or the code of the rule; else empty",
     "verdict.assessments[].grade": "good, fair or poor; the worst comes first",
@@ -68,6 +72,7 @@ def build_verdict_document(
         "verdict": {
             "grade": verdict.grade,
             "assessments": [_build_assessment(one, redaction) for one in verdict.assessments],
+            "open_growth": verdict.open_growth,
         },
         "writes": {
             "level": skew.level,
@@ -110,6 +115,8 @@ def format_verdict(verdict: DesignVerdict, simulation: Simulation) -> Iterator[V
     yield from _format_assessment(first, simulation, first.grade.upper(), "")
     for one in others:
         yield from _format_assessment(one, simulation, one.grade, "  ")
+    if verdict.open_growth is not None:
+        yield VerdictLine(f"  {verdict.open_growth}", 4)
 
 
 def _format_assessment(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import draw_salts, encode_keys
 from rowkey.simulate.row_scale import (
     MAX_WAVE_FACTOR,
+    MIN_LONGER,
     RowScale,
     TimeDensity,
     measure_time_density,
@@ -129,6 +130,8 @@ class Simulation:
         replay: the events, counted.
         seed: where randomness began.
         max_read_trials: how often each read is tried at most, with other values.
+        grows: what makes the declared rate higher than that of the sample, `entities` or `rows`;
+            what the design declares if None.
     """
 
     design: Design
@@ -137,6 +140,7 @@ class Simulation:
     replay: Replay
     seed: int
     max_read_trials: int = TRIALS_PER_READ
+    grows: str | None = None
 
     @property
     def boundaries(self) -> Boundaries:
@@ -484,7 +488,7 @@ class Simulation:
             pace=self._find_pace(),
             part=design.sample_part,
             part_share=design.sample_share,
-            grows=design.declaration.writes.grows,
+            grows=self.grows or design.declaration.writes.grows,
         )
 
     def _find_pace(self) -> tuple[str, float, float] | None:
@@ -530,6 +534,32 @@ class Simulation:
             measurements,
         )
 
+    @property
+    def is_growth_open(self) -> bool:
+        """Return whether the declared rate is higher than the sample's, and nothing says why."""
+        density = self.time_density
+        if self.source.origin != "sample" or density is None or self.design.sample_part != "period":
+            return False
+        return self.design.declaration.writes.grows is None and density.sample_factor > MIN_LONGER
+
+    def assume_growth(self, grows: str) -> Simulation:
+        """Return the same simulation with something said to make the declared rate higher.
+
+        Nothing is replayed again; reads are measured anew.
+
+        Args:
+            grows: `entities` for more values that write at the same pace, `rows` for the same
+                values that write more often.
+        """
+        arguments = {one.name: getattr(self, one.name) for one in fields(Simulation)}
+        other = Simulation(**{**arguments, "grows": grows})
+        vars(other).update(self._get_read_free_results())
+        return other
+
+    def _get_read_free_results(self) -> dict[str, Any]:
+        """Return the results so far in which the declared reads have no part."""
+        return {name: vars(self)[name] for name in _READ_FREE_RESULTS if name in vars(self)}
+
     def copy_with_reads(self, design: Design) -> Simulation:
         """Return the same simulation for a design that declares fewer of its reads.
 
@@ -542,8 +572,9 @@ class Simulation:
         replay = copy(self.replay)
         replay.design = design
         other = replace(self, design=design, replay=replay)
-        kept = {name: vars(self)[name] for name in _READ_FREE_RESULTS if name in vars(self)}
-        vars(other).update(kept, reads=[costs[read.name] for read in design.reads])
+        vars(other).update(
+            self._get_read_free_results(), reads=[costs[read.name] for read in design.reads]
+        )
         return other
 
     @cached_property

@@ -13,7 +13,7 @@ from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 from rowkey.durable_files import open_regular_file
-from rowkey.messages import Message
+from rowkey.stored_messages import iter_messages, restore_messages
 from rowkey.workload.batch_store import BatchStore
 from rowkey.workload.parsed_rows import ParsedRows
 from rowkey.workload.records import SkippedRows
@@ -108,10 +108,9 @@ class SampleCache:
         batches = BatchStore(MAX_ENTRY_BYTES)
         for batch in reader:
             batches.append(batch.replace_schema_metadata(None))
-        for key, text, arguments in notes["assumptions"]:
-            assumption = Message(key, _escape_braces(text), **arguments)
-            if assumption not in self._format.assumptions:
-                self._format.assumptions.append(assumption)
+        restore_messages(notes["assumptions"], notes["messages"])
+        known = self._format.assumptions
+        known += [one for one in notes["assumptions"] if one not in known]
         skipped_rows = [
             SkippedRows(count, [(row, problem) for row, problem in problems])
             for count, problems in notes["skipped_rows"]
@@ -140,16 +139,13 @@ class SampleCache:
         if len(schemas) > 1:
             return
         notes = {
-            "assumptions": [
-                (one.key, str(one), one.arguments)
-                for one in self._format.assumptions
-                if isinstance(one, Message)
-            ],
+            "assumptions": self._format.assumptions,
+            "messages": iter_messages(self._format.assumptions),
             "skipped_rows": [(one.count, one.problems) for one in rows.skipped_rows],
             "has_all_columns": rows.has_all_columns,
             "unreadable_columns": dict(rows.unreadable_columns),
         }
-        metadata = {_METADATA_KEY: json.dumps(notes, default=str)}
+        metadata = {_METADATA_KEY: json.dumps(notes)}
         schema = schemas.pop().with_metadata(metadata)
         folder = self._kept_path.parent
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -198,8 +194,3 @@ def _hash_parsers() -> bytes:
     """Return what changes with the modules that parse samples."""
     files = sorted(Path(__file__).parent.rglob("*.py"))
     return blake2b(repr([(one.name, _read_state(one)) for one in files]).encode()).digest()
-
-
-def _escape_braces(text: str) -> str:
-    """Return a text that `str.format` gives back as it is."""
-    return text.replace("{", "{{").replace("}", "}}")

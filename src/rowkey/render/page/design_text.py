@@ -120,6 +120,8 @@ def list_facts(design: Mapping[str, Any], translator: Translator) -> list[str]:
         translator(f"verdict.{name}", count=f"{count:,}") for name, count in counts.items() if count
     ]
     remarks = [*design["source"]["assumed"], *design["remarks"]]
+    if open_growth := design["verdict"]["open_growth"]:
+        remarks.insert(0, open_growth)
     return [*facts, *map(translator.translate_message, remarks)]
 
 
