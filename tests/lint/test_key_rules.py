@@ -354,3 +354,13 @@ def test_a_width_fits_the_longest_value(part: str, expected: list[int]) -> None:
     """A part that refuses values that its field may have is reported with its width."""
     found = find_problems("RK125", f"[bucket(host, 4)][{part}][ts]")
     assert expected == [one.evidence["width"] for one in found]
+
+
+def test_a_width_fits_the_longest_value_of_a_field_that_may_be_missing() -> None:
+    """The byte that tells a missing value from others does not hide the width."""
+    text = (
+        'table = "t"\nkey = "[host:fixed(12)][ts]"\n[fields]\nts = "timestamp_ms"\n'
+        'host = { type = "text", max_bytes = 20, nullable = true }\nv = "u8"\n'
+    )
+    [found] = check_design(Design.loads(text), select=["RK125"]).findings
+    assert 12 == found.evidence["width"]

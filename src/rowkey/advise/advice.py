@@ -183,7 +183,7 @@ def find_objection(declared: JudgedDesign, judged: JudgedDesign) -> str:
 
 def _list_measured(declared: JudgedDesign, names: Iterable[Any]) -> list[Any]:
     """Return the strengths or costs that are measured: those of reads only if some are declared."""
-    return [one for one in names if one != "reads" or declared.design.reads]
+    return [one for one in names if one != "reads" or declared.simulation.design.reads]
 
 
 def find_new_warning(known_codes: Collection[str], warnings: Iterable[Finding]) -> Finding | None:

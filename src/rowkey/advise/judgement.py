@@ -47,7 +47,7 @@ class JudgedDesign:
     nothing.
 
     Args:
-        design: the design.
+        design: the design. Its simulation has only the reads that no companion serves.
         sample: a file of recorded events, its recording, or a table of them: a pandas or polars
             DataFrame, a pyarrow Table or reader, a DuckDB relation; the design's own sample if
             None. It is read once, whatever is found out.
@@ -323,7 +323,7 @@ class JudgedDesign:
         every_row = count_read_operations(1, self.simulation.operation_count, self.event_bytes)
         return sum(
             (read.rate or 1.0) * (every_row if cost.error else cost.operations)
-            for read, cost in zip(self.design.reads, self.simulation.reads, strict=True)
+            for read, cost in zip(self.simulation.design.reads, self.simulation.reads, strict=True)
         )
 
     @cached_property

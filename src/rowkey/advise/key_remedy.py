@@ -197,7 +197,10 @@ class KeyRemedy:
         }
         declared = self._declared_design
         texts = []
-        for read, cost in zip(declared.design.reads, declared.simulation.reads, strict=True):
+        present_reads = zip(
+            declared.simulation.design.reads, declared.simulation.reads, strict=True
+        )
+        for read, cost in present_reads:
             (ranges, _), (present, _) = reads[read.name].fan_out, cost.fan_out
             if ranges > present and not cost.is_full_scan and not cost.error:
                 counts = format_mean(ranges), format_mean(present)

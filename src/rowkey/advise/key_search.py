@@ -177,14 +177,15 @@ class _KeySearch:
         *,
         can_split_by_sample: bool,
     ) -> None:
-        self.design = design
+        self._full_design = design
+        self.design = design.keep_own_reads(source.facts)
         self.seed = seed
         self.progress = progress
         self.source = source
         self.source.check_events()
-        self.row_count = self.source.estimate_rows(design)
+        self.row_count = self.source.estimate_rows(self.design)
         # Where no reads are declared, rows that a key keeps together are taken to be read together.
-        self._read_design = assume_read(design)
+        self._read_design = assume_read(self.design)
         self.reads = list(plan_example_reads(self._read_design, self.source.facts))
         self._rates = {read.name: read.rate for read in self._read_design.reads}
         summary = self.source.summary
@@ -697,6 +698,8 @@ class _KeySearch:
     def _judge_simulation(self, simulation: Simulation) -> JudgedDesign:
         """Return the judged design of a simulation, with the cost of what is assumed to be read."""
         judged = judge_simulation(simulation)
+        if simulation.design is self.design:
+            judged.design = self._full_design  # its findings tell which reads a companion serves
         if not self.design.reads:
             judged.read_cost = float(sum(map(partial(self._count_ranges, judged), self.reads)))
         return judged
@@ -711,7 +714,8 @@ class _KeySearch:
         """Return a design with other reads of those that are declared, and another table name."""
         declared = self.design.declaration.model_dump(by_alias=True, exclude_defaults=True)
         reads = [read for read in declared.get("reads", []) if read["name"] in names]
-        return design.copy_with_options(reads=reads, table=table)
+        options = {} if table == self.design.table else {"companions": None}
+        return design.copy_with_options(reads=reads, table=table, **options)
 
     def _count_rows(self, simulation: Simulation) -> DistinctCounter:
         """Return the rows of all events under a design of which some or all were replayed."""

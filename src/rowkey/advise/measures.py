@@ -201,8 +201,9 @@ def _measure_reads(
     designs: Sequence[ComparedDesign], reads: Mapping[str, ReadDeclaration]
 ) -> Iterator[Measure]:
     """Yield the measures of each declared read, and of all reads together."""
-    for number, name in enumerate(reads):
-        results = [design.simulation.reads[number] for design in designs]
+    costs = [{cost.name: cost for cost in design.simulation.reads} for design in designs]
+    for name in reads:
+        results = [one.get(name) for one in costs]  # none of a read that a companion serves
         for measure, what, value in _READ_MEASURES:
             figures = tuple(_build_read_figure(measure, result, value) for result in results)
             yield _build_read_measure(measure, what, figures, name)
@@ -215,8 +216,8 @@ def _measure_reads(
         shares, _ = compute_read_weights(reads)
         for measure, what, mean in _TOTAL_READ_MEASURES:
             figures = tuple(
-                _build_weighted_figure(measure, design.simulation.reads, shares, mean)
-                for design in designs
+                _build_weighted_figure(measure, [one.get(name) for name in reads], shares, mean)
+                for one in costs
             )
             yield _build_read_measure(measure, what, figures, None)
 
@@ -257,9 +258,11 @@ def _is_unserved_scan(name: str, result: ReadCost) -> bool:
 
 
 def _build_read_figure(
-    name: str, result: ReadCost, compute: Callable[[ReadCost], float | None]
+    name: str, result: ReadCost | None, compute: Callable[[ReadCost], float | None]
 ) -> Figure:
     """Return the figure of one read for one design."""
+    if result is None:
+        return Figure(None, is_exact=False, reason=_OF_COMPANION)
     if result.error:
         return Figure(None, is_exact=False, reason=result.error)
     value, is_full_scan = compute(result), _is_unserved_scan(name, result)
@@ -268,6 +271,7 @@ def _build_read_figure(
 
 
 _NO_ROWS = Message("figure.no_rows", "no row is returned")
+_OF_COMPANION = Message("figure.of_companion", "a companion serves it")
 _WeightedReads = list[tuple[float, "ReadCost"]]
 
 
@@ -293,11 +297,15 @@ _TOTAL_READ_MEASURES: tuple[tuple[str, str, Callable[[_WeightedReads], float | N
 
 def _build_weighted_figure(
     name: str,
-    results: Sequence[ReadCost],
+    costs: Sequence[ReadCost | None],
     shares: Mapping[str, float],
     mean: Callable[[_WeightedReads], float | None],
 ) -> Figure:
     """Return a figure over all reads of a design, weighted by their shares."""
+    results = [read for read in costs if read is not None]
+    if len(results) < len(costs):
+        what = Message("figure.some_of_companion", "a companion serves some of them")
+        return Figure(None, is_exact=False, reason=what)
     failed = [read.name for read in results if read.error]
     if failed:
         names = ", ".join(failed)

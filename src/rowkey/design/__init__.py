@@ -1,6 +1,6 @@
 """A whole design file, bound and validated: its fields, key, families, splits, reads and writes."""
 
-from rowkey.design.companions import find_companion_obstacle
+from rowkey.design.companions import find_companion_obstacle, find_serving_companion
 from rowkey.design.design import Design
 from rowkey.design.design_source import DesignSource, SourceMap, TextRange, parse_toml
 from rowkey.design.editor_schema import build_json_schema
@@ -36,6 +36,7 @@ __all__ = [
     "count_combined_values",
     "derive_properties",
     "find_companion_obstacle",
+    "find_serving_companion",
     "find_spans",
     "format_path",
     "format_toml_name",

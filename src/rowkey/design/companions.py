@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S
 from rowkey.design.paths import format_path
-from rowkey.errors import DesignRefused, InvalidDesign, Mistake
+from rowkey.design.properties import choose_example_values
+from rowkey.errors import DesignRefused, InvalidDesign, Mistake, ReadError
 from rowkey.messages import pluralize, shorten_text
+from rowkey.plan import choose_plan, plan_read
 from rowkey.schema import STORED_OPTIONS
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
     from rowkey.design.design import Design
     from rowkey.errors import Mistakes
+    from rowkey.plan import DeclaredRead
+    from rowkey.schema import FieldFacts
 
 KEPT_OPTIONS = ("versions", "min_versions", "ttl_s", "keep_deleted")
 """Attributes of a family that decide how long its cells are kept."""
@@ -56,6 +60,27 @@ def _build_file_mistake(path: str, file: str, problem: InvalidDesign) -> Mistake
     more = f" (and {pluralize(len(others), 'more mistake')})" if others else ""
     what = f"{place} is not a valid design: {first.path}: {first.problem}{more}"
     return Mistake(path, what, "a valid design", f"Run rowkey check {file}.")
+
+
+def find_serving_companion(
+    design: Design, read: DeclaredRead, facts: Mapping[str, FieldFacts]
+) -> str:
+    """Return the companion that serves a declared read for less; empty if its own table does.
+
+    Args:
+        design: the main design.
+        read: the read.
+        facts: the facts of the fields, from which its example values are.
+    """
+    if not design.companions:
+        return ""
+    try:
+        bounds = read.build_bounds(choose_example_values(read, facts))
+        keys = [one.build_example_key() for one in (design, *design.companions.values())]
+        plans = [plan_read(key, bounds, read.order) for key in keys]
+    except ReadError:
+        return ""
+    return ["", *design.companions][choose_plan(plans)]
 
 
 def find_companion_obstacle(main: Design, companions: Mapping[str, Design]) -> str | None:

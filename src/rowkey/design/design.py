@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import find_table_name_mistakes
-from rowkey.design.companions import bind_companions
+from rowkey.design.companions import bind_companions, find_serving_companion
 from rowkey.design.design_source import DesignSource, parse_toml, read_design_text
 from rowkey.design.partial_declaration import (
     PLACEHOLDER_NAME,
@@ -157,6 +157,22 @@ class Design:
         """The keys of this table and of its companions by name; empty without companions."""
         companions = {name: one.key for name, one in self.companions.items()}
         return {self.table: self.key, **companions} if companions else {}
+
+    def keep_own_reads(self, facts: Mapping[str, FieldFacts]) -> Design:
+        """Return the design without the reads that a companion serves; itself if none does.
+
+        Args:
+            facts: the facts of the fields, from which reads get example values.
+        """
+        own = tuple(one for one in self.reads if not find_serving_companion(self, one, facts))
+        if len(own) == len(self.reads):
+            return self
+        names = {read.name for read in own}
+        declared = tuple(read for read in self.declaration.reads if read.name in names)
+        found = copy(self)
+        found.reads = own
+        found.declaration = self.declaration.model_copy(update={"reads": declared})
+        return found
 
     def dumps(self, *, defaults: bool = True) -> str:
         """Return the design as the text of a TOML file, which `loads` reads back.

@@ -12,6 +12,7 @@ from rowkey.design import (
     compute_regions,
     count_combined_values,
     derive_properties,
+    find_serving_companion,
     format_path,
     format_toml_value,
 )
@@ -25,7 +26,7 @@ from rowkey.hotspots import (
 )
 from rowkey.keys import Transform, walk_parts
 from rowkey.lint.allowances import Allowance, parse_allowances
-from rowkey.plan import choose_plan, count_spreading_parts, plan_read
+from rowkey.plan import count_spreading_parts, plan_read
 from rowkey.regions import MAX_FILE_SIZE, choose_region_count, compute_min_servers
 from rowkey.schema import (
     FieldFacts,
@@ -208,12 +209,15 @@ class LintSubject:
         return self.design.estimate_key_bytes(self.facts)
 
     @cached_property
-    def known_key_bytes(self) -> float | None:
-        """Return the mean bytes of a row key; None if it could only be guessed."""
+    def mean_key_bytes(self) -> float | None:
+        """Return the mean bytes of a row key by widths, and by declared or sampled means.
+
+        It is None where a field of varying width has no such mean.
+        """
         for part in self.key.parts:
             framing = part.framing
-            is_told = any(self.find_facts(name).mean_bytes is not None for name in part.fields)
-            if framing.min_bytes != framing.max_bytes and not is_told:
+            has_means = all(self.find_facts(name).mean_bytes is not None for name in part.fields)
+            if framing.min_bytes != framing.max_bytes and not has_means:
                 return None
         return self.key_bytes
 
@@ -423,11 +427,8 @@ class LintSubject:
             plan = plan_read(self.design.build_example_key(), bounds, read.order)
         except ReadError:
             return PlannedRead(path, read, {}, None)
-        companions = self.design.companions
-        keys = (one.build_example_key() for one in companions.values())
-        others = [plan_read(key, bounds, read.order) for key in keys]
-        server = ["", *companions][choose_plan([plan, *others])]
-        return PlannedRead(path, read, bounds, plan, server)
+        companion = find_serving_companion(self.design, read, self.facts)
+        return PlannedRead(path, read, bounds, plan, companion)
 
     def format_fan_out_change(self, bucket_count: int) -> str:
         """Return a phrase that names the reads with more ranges under more buckets."""

@@ -135,7 +135,7 @@ def _build_key_document(judged: JudgedDesign, declared: JudgedDesign) -> dict[st
     return {
         "table": judged.design.table,
         "key": format_key(judged.design.key.terms),
-        "reads": [read.name for read in judged.design.reads],
+        "reads": [read.name for read in judged.simulation.design.reads],
         "splits": judged.design.splits.algorithm,
         "regions": len(judged.simulation.regions),
         "heavy": [
@@ -248,7 +248,7 @@ def _format_notes(advice: Advice, width: int) -> Iterator[str]:
         left_out = pluralize(advice.skipped_rows.count, "row")
         text = f"{left_out} left out; {advice.skipped_rows.first_problem}"
         yield from wrap_text(text, width, 2)
-    if not advice.declared.design.reads:
+    if not advice.declared.simulation.design.reads:
         text = (
             "no read is declared, so keys are compared by their writes alone: declare [[reads]] "
             "with their rates, which decide which key is best"
@@ -435,7 +435,7 @@ def _format_figures(judged: Sequence[JudgedDesign], bounds: LowerBounds) -> Iter
     ]
     rows += _list_robustness_rows(judged)
     least = {one.name: f"{one.ranges} / {one.rows:,.0f}" for one in bounds.reads}
-    for place, read in enumerate(judged[0].design.reads):
+    for place, read in enumerate(judged[0].simulation.design.reads):
         costs = [_format_read(one.simulation.reads[place]) for one in judged]
         rows.append((f"{read.name}: ranges / rows read", [*costs, least.get(read.name, "")]))
     rows.append(("bytes of an event", [f"{one.event_bytes:,.0f}" for one in judged]))

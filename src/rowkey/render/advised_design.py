@@ -57,14 +57,13 @@ def format_advised_design(
     declared = advice.declared.design
     is_main = judged.design.table == declared.table
     options = _build_options(judged, path, is_temporary=is_temporary)
-    if companions:
-        options["companions"] = dict(companions)
-    elif is_main and find_companion_obstacle(judged.design, declared.companions) is None:
-        kept = {
-            name: relpath(declared.directory / file, path.parent)
-            for name, file in declared.declaration.companions.items()
-        }
-        options |= {"companions": kept} if kept else {}
+    if is_main:
+        kept = _list_kept_companions(judged.design, declared, path)
+        options |= {"companions": kept | {**(companions or {})}} if kept or companions else {}
+        own, served = judged.design.reads, advice.declared.simulation.design.reads
+        moved = {read.name for read in served} - {read.name for read in own}
+        tree = declared.declaration.model_dump(by_alias=True, exclude_unset=True)
+        options["reads"] = [one for one in tree.get("reads", ()) if one["name"] not in moved]
     proposed = Design(**options)
     decisive = judged.verdict.decisive
     verdict = f"{decisive.grade.upper()}: {decisive.subject}: {decisive.message}."
@@ -78,6 +77,22 @@ def format_advised_design(
             return _insert_comments(text, f"{PROPOSAL_MARK[2:]}, {why}", old_key)
     comments = [f"{PROPOSAL_MARK}.", *(f"# {one}" for one in wrap_text(verdict, COMMENT_WIDTH, 0))]
     return "\n".join([*comments, "", proposed.dumps()])
+
+
+def _list_kept_companions(design: Design, declared: Design, path: Path) -> dict[str, str]:
+    """Return the files of the companions of a declared design that suit a proposed one too.
+
+    Args:
+        design: the proposed design.
+        declared: the declared one.
+        path: the file of the proposed one, to whose folder they are relative.
+    """
+    if find_companion_obstacle(design, declared.companions) is not None:
+        return {}
+    return {
+        name: relpath(declared.directory / file, path.parent)
+        for name, file in declared.declaration.companions.items()
+    }
 
 
 def _build_options(judged: JudgedDesign, path: Path, *, is_temporary: bool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
 from rowkey.simulate.event_source import REPLAYING
 from rowkey.simulate.replay import Replay
@@ -109,6 +110,17 @@ def start(
         InvalidDesign: the boundaries cannot be cut.
     """
     source.check_events()
+    own = design.keep_own_reads(source.facts)
+    if own is not design:
+        names = {read.name for read in own.reads}
+        served = ", ".join(read.name for read in design.reads if read.name not in names)
+        message = Message(
+            "assumption.companion_reads",
+            "a companion serves these reads, by whose design they are judged: {reads}",
+            reads=served,
+        )
+        source.assumptions.append(message)
+    design = own
     encoded = source.assign_codes(design)
     split_report = choose_source_splits(encoded, source, seed)
     replay = Replay(encoded, split_report.boundaries, source.replayed_count, seed, first_event)

@@ -115,7 +115,7 @@ rate = "200/s"
     @staticmethod
     def compute_family_sizes(subject: LintSubject) -> dict[str, float]:
         """Return the mean bytes that one event adds to each family; empty if they are unknown."""
-        key_bytes = subject.known_key_bytes
+        key_bytes = subject.mean_key_bytes
         names = {name for cell in subject.cells for name in cell.fields}
         for name in names:
             framing = subject.design.fields[name].type.build_plain_codec().framing

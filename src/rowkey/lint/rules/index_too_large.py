@@ -82,7 +82,7 @@ rate = "2000/s"
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family whose block indexes take much of the heap."""
         heap, size = subject.cluster.heap_bytes, subject.demand.plain_size
-        mean = subject.known_key_bytes
+        mean = subject.mean_key_bytes
         if heap is None or not size or mean is None:
             return
         share_of = {cell.family: 0.0 for cell in subject.cells}

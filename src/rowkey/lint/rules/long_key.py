@@ -72,7 +72,7 @@ clicks = "u32"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if row keys take much of the stored bytes."""
-        mean = subject.known_key_bytes
+        mean = subject.mean_key_bytes
         if mean is None or mean <= self.MAX_UNREPORTED_BYTES:
             return
         cells = sum(cell.event_share for cell in subject.cells)

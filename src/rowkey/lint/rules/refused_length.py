@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.keys import Determinant, FieldPart
+from rowkey.keys import Determinant, FieldPart, NullablePart
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ event   = "u8"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each part that is narrower than the values of its field."""
-        for notation, part in subject.iter_parts():
+        for notation, outer in subject.iter_parts():
+            part = outer.inner if isinstance(outer, NullablePart) else outer
             width = part.framing.width
             if width is None or len(part.fields) != 1 or not part.residue(part.fields[0]).is_empty:
                 continue

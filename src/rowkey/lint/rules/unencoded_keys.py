@@ -69,7 +69,7 @@ encoding = "FAST_DIFF"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family that stores long keys without a block encoding."""
-        mean = subject.known_key_bytes
+        mean = subject.mean_key_bytes
         cells = sum(cell.event_share for cell in subject.cells)
         if mean is None or mean <= self.MIN_KEY_BYTES or cells < 2:
             return

@@ -81,7 +81,7 @@ lon   = { type = "float64", pack = "p" }
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if events write many small columns that one cell could hold."""
         tested = {name for one in subject.reads if one.plan for name in one.plan.residual_fields}
-        key_bytes = subject.known_key_bytes or subject.key.part_sequence.framing.min_bytes
+        key_bytes = subject.mean_key_bytes or subject.key.part_sequence.framing.min_bytes
         for name, family in subject.families.items():
             overhead = compute_cell_bytes(0, len(name.encode()), 0, 0) + key_bytes
             small = [

@@ -102,6 +102,7 @@ def build_summary_document(
 def _build_design(judged_design: JudgedDesign, redaction: Redaction) -> dict[str, Any]:
     """Return all data that a report shows of one judged design."""
     design, properties = judged_design.design, judged_design.properties
+    own_reads = judged_design.simulation.design.reads
     costs: list[ReadCost | None] = list(judged_design.simulation.reads)
     return {
         **build_summary_document(judged_design, redaction),
@@ -111,7 +112,7 @@ def _build_design(judged_design: JudgedDesign, redaction: Redaction) -> dict[str
         "map": build_heat_map_document(judged_design, redaction),
         "reads": [
             _build_read(read, cost, judged_design.plans[read.name], redaction)
-            for read, cost in zip(design.reads, costs or [None] * len(design.reads), strict=True)
+            for read, cost in zip(own_reads, costs or [None] * len(own_reads), strict=True)
         ],
         **_build_storage(judged_design),
     }

@@ -1,0 +1,99 @@
+"""No command judges a read by the key of a table whose companion serves it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.command import run
+from rowkey.advise import compare_designs, search
+from rowkey.design import Design
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = """\
+table  = "{name}"
+key    = "{key}"
+splits = "per_bucket"
+{more}
+[fields]
+user   = {{ type = "u64", distinct = 2000 }}
+at     = "timestamp_s"
+number = "u64"
+
+[families.d]
+compression = "ZSTD"
+ttl         = "2d"
+
+[writes]
+rate = "200/s"
+time = "at"
+
+[sample]
+path = "orders.csv"
+"""
+READS = """
+[[reads]]
+name  = "one"
+where = "number = ?"
+rate  = "100/s"
+
+[[reads]]
+name  = "latest"
+where = "user = ?"
+order = "at desc"
+limit = 20
+rate  = "100/s"
+"""
+
+
+@pytest.fixture
+def main(tmp_path: Path) -> Path:
+    """Write a design that begins with the time, its companion and its sample."""
+    rows = [f"{n * 7919 % 1999},{1_600_000_000 + n // 9},{n * 2_654_435_761}" for n in range(9_000)]
+    (tmp_path / "orders.csv").write_text("\n".join(["user,at,number", *rows]) + "\n")
+    key = "[bucket(number, 16)][number][user][desc(at)]"
+    (tmp_path / "by_number.toml").write_text(TABLE.format(name="by_number", key=key, more=""))
+    more = 'companions = { by_number = "by_number.toml" }\n'
+    key = "[bucket(at, number, user, 16)][at][number][user]"
+    path = tmp_path / "orders.toml"
+    path.write_text(TABLE.format(name="orders", key=key, more=more) + READS)
+    return path
+
+
+def test_check_and_simulate_judge_the_same_reads(main: Path) -> None:
+    """What a companion serves is a remark of the rules, and no part of the load of the table."""
+    found = json.loads(run("check", main, "-f", "json").out)["findings"]
+    about = {one["value"]: one["severity"] for one in found if one["code"] == "RK601"}
+    assert {"one": "info", "latest": "error"} == about
+    done = run("simulate", main, "-f", "json")
+    document = json.loads(done.out)
+    assert ["latest"] == [one["name"] for one in document["reads"]]
+    assert any("a companion serves these" in one for one in document["source"]["assumed"])
+
+
+def test_a_search_takes_a_companion_for_what_it_serves(main: Path) -> None:
+    """The key is chosen for the other reads; the written file keeps the companion and its read."""
+    advice = search(Design.read(main))
+    assert not advice.tables
+    assert "good" == advice.picks[0].judged.verdict.grade
+    better = main.with_name("better.toml")
+    assert 0 == run("advise", main, "--write", better).code
+    written = Design.read(better)
+    assert ["by_number"] == list(written.companions)
+    assert ["one", "latest"] == [read.name for read in written.reads]
+    assert 0 == run("simulate", better).code
+
+
+def test_a_comparison_has_no_figure_of_what_a_companion_serves(main: Path) -> None:
+    """A design with the companion is compared with one that serves the read by itself."""
+    alone = Design.read(main).copy_with_options(companions=None)
+    found = compare_designs([Design.read(main), alone], names=["main", "alone"])
+    first, second = found.find_measure("fan_out", "one").figures
+    assert (None, "a companion serves it") == (first.value, str(first.reason))
+    assert second.value is not None
+    assert second.is_full_scan
+    assert [1, 2] == [len(one.simulation.reads) for one in found.designs]
