@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 import pytest
@@ -159,6 +160,12 @@ USERS = "".join(
     for name in ("anna", "Ben")
 )
 TYPED_USERS = USERS + USERS[: len(USERS) // 2].lower()
+CODE_CHARACTERS = f"{digits}{ascii_letters}"
+CODES = "".join(
+    f"{''.join(CODE_CHARACTERS[n * 100_003 // 62**at % 62] for at in range(3))},"
+    f"{1_700_000_000_000 + 977 * n},{n}\n"
+    for n in range(3_000)
+)
 ADDRESSES = "".join(
     f"10.0.{n % 7}.{n * 7 % 250},{1_700_000_000_000 + 977 * n},{n}\n" for n in range(600)
 )
@@ -181,6 +188,10 @@ TWINS = {
     "names of which each has one spelling": (
         ("RK114", TEXT_USER, TYPED_USERS),
         (TEXT_USER, USERS),
+    ),
+    "short codes that their case tells apart": (
+        ("RK114", TEXT_USER, TYPED_USERS),
+        (TEXT_USER, CODES),
     ),
     "addresses as text of which a read asks a range": (
         ("RK113", TEXT_USER, ADDRESSES),
