@@ -19,7 +19,8 @@ import pytest
 
 from cli.command import Outcome, run
 from rowkey.advise import Advice, Assessment, DesignVerdict, JudgedDesign, search
-from rowkey.advise.key_search import SEARCHING, _KeySearch
+from rowkey.advise.candidate_judge import CandidateJudge
+from rowkey.advise.key_search import SEARCHING
 from rowkey.design import Design
 from rowkey.proposals import list_candidates
 from rowkey.render import ADVICE_FIELDS, build_advice_document, format_advice, list_paths
@@ -509,17 +510,17 @@ def test_a_refuted_table_is_replaced_by_the_next(
     design = Design("log", "[host][at][line]", **COLLIDING)
     first, second = search(design, path).tables
     refuted = format_key(second.design.key.terms)
-    judge = _KeySearch._judge
+    judge = CandidateJudge.judge_by_all_events
 
-    def refute(search: _KeySearch, design: Design) -> JudgedDesign:
+    def refute(one: CandidateJudge, design: Design) -> JudgedDesign:
         """Judge a design by all events, of which one key is poor."""
-        judged = judge(search, design)
+        judged = judge(one, design)
         if format_key(design.key.terms) == refuted:
             poor = Assessment("writes", "", "poor", "it is hot")
             judged.verdict = DesignVerdict((poor, *judged.verdict.assessments))
         return judged
 
-    monkeypatch.setattr(_KeySearch, "_judge", refute)
+    monkeypatch.setattr(CandidateJudge, "judge_by_all_events", refute)
     other_first, other = search(design, path).tables
     assert format_key(first.design.key.terms) == format_key(other_first.design.key.terms)
     assert refuted != format_key(other.design.key.terms)

@@ -93,7 +93,7 @@ class Finalists:
         """Judge a candidate unless a rule warns of it; return whether one of its kind is judged."""
         if candidate.kind in self._kinds:
             return True
-        groups = {candidate.spread, (candidate.order, candidate.bucket_count)}
+        groups = {candidate.leading_term, (candidate.tail, candidate.bucket_count)}
         if (candidate.key, candidate.splits) == self._own_key or groups & self._hopeless:
             return False
         with suppress(InvalidDesign):
@@ -105,7 +105,7 @@ class Finalists:
             refused = RefusedKey(candidate.key, format_warning(judged))
             self._refused.setdefault(candidate.kind, refused)
             if judged.code in _list_write_codes():
-                groups = {candidate.spread}  # where writes go does not depend on what follows
+                groups = {candidate.leading_term}  # where writes go does not depend on what follows
             reasons = [(group, judged.code) for group in groups]
             self._refusals.update(reasons)
             self._hopeless |= {one[0] for one in reasons if self._refusals[one] == MAX_REFUSALS}

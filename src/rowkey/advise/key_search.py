@@ -1,11 +1,24 @@
-"""The search for better row keys of a design, judged by its own events."""
+"""The search for better row keys of a design, judged by its own events.
+
+Every key that the design could have is a candidate. There are too many to replay all events under
+each, so four steps follow each other, of fewer candidates and with more work for each:
+
+1. Estimate the costs of all: of reads by their plans, of bytes by the fields, and of writes by a
+   replay of the first 10,000 events, one for all candidates of a kind.
+2. Judge the finalists by the first 30,000 events: the best by each cost, then the best by all costs
+   together, one of a kind, and none of which a rule warns. It stops at eight, or when so many were
+   refused that the others hardly fare better.
+3. If not all is good under the best single key, do the same for the reads of each of two tables,
+   then of three.
+4. Judge by all events what would be proposed. Where that changes what is proposed, judge that too,
+   until nothing is proposed that only the first events speak for.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, cached_property, partial
-from math import prod
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rowkey.advise.advice import (
@@ -15,61 +28,46 @@ from rowkey.advise.advice import (
     find_objection,
     refuse_key,
 )
+from rowkey.advise.candidate_judge import CandidateJudge
 from rowkey.advise.distinguishing_fields import DistinguishingFields
 from rowkey.advise.finalists import Finalists
-from rowkey.advise.judgement import judge_simulation
 from rowkey.advise.key_remedy import KeyRemedy
 from rowkey.advise.lower_bounds import compute_lower_bounds
+from rowkey.advise.read_estimates import ReadEstimator
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.advise.verdict import get_capacity
 from rowkey.cells import build_table_name
 from rowkey.design import find_companion_obstacle
 from rowkey.errors import InvalidDesign
-from rowkey.lint import RULES, check_design, fix_families
+from rowkey.lint import check_design
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
-from rowkey.plan import plan_read
 from rowkey.proposals import (
     Candidate,
     apply_proposal,
     assume_read,
     list_candidates,
-    list_key_fields,
     list_unique_fields,
     plan_example_reads,
 )
-from rowkey.schema import NANOSECONDS, format_key
-from rowkey.simulate import Replay, open_source, run_on_source
-from rowkey.workload import POOR_UTILIZATION, DistinctCounter, count_read_operations
+from rowkey.schema import format_key
+from rowkey.simulate import open_source
+from rowkey.workload import POOR_UTILIZATION
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
-
-    import numpy as np
 
     from rowkey.advise.advice import Pick, RefusedKey
     from rowkey.advise.finalists import CandidateCosts
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
-    from rowkey.keys import Key
-    from rowkey.lint import Finding, LintResult
-    from rowkey.plan import DeclaredRead, Plan
-    from rowkey.proposals import ExampleRead
     from rowkey.rows import Layout
-    from rowkey.simulate import EventSource, PhaseProgress, Simulation
-    from rowkey.workload import FamilySize, SampleInput, SampleSummary
+    from rowkey.simulate import EventSource, PhaseProgress
+    from rowkey.workload import SampleInput
 
-SKETCH_EVENTS = 10_000
-"""First events by which the leading parts of keys are compared."""
-FINALIST_EVENTS = 30_000
-"""First events by which finalists are judged; what is proposed is judged by all."""
-FINALIST_TRIALS = 10
-"""Trials of each read in which finalists are judged; a tenth of those of a verdict."""
-CHECKED_ROWS = 2_000
-"""Sampled events by which the rules check a key before it is judged."""
 MAX_FINALISTS, MAX_TABLE_FINALISTS = 8, 4
-"""Keys that are judged by so many events, for all reads and for those of one of several tables."""
+"""Finalists that are judged, for all reads and for those of one of several tables."""
 MAX_NAME_FIELDS = 2
 """Fields of a read that the name of a further table has."""
 SEARCHING = "searching"
@@ -78,12 +76,8 @@ OVERWRITING_RULE = "RK108"
 """The rule that a design allows where the last of several events of one row is to win."""
 MAX_REPEATS = 0.01
 """Share of the events that write a row again, up to which they are taken to be recorded twice."""
-SORT_PENALTY = 10
-"""What a read costs that sorts all its rows to return the first few, compared with reading them."""
 MIN_TABLE_GAIN = 2
 """Times as much as reads cost with a further table, from which it helps though no grade changes."""
-RANGE_SHARE = 0.01
-"""Share of the rows that a range of a key covers in an estimate, if its length is unknown."""
 
 
 @explain_shortage
@@ -177,41 +171,38 @@ class _KeySearch:
         *,
         can_split_by_sample: bool,
     ) -> None:
-        self._full_design = design
+        source.check_events()
         self.design = design.keep_own_reads(source.facts)
-        self.seed = seed
         self.progress = progress
         self.source = source
-        self.source.check_events()
-        self.row_count = self.source.estimate_rows(self.design)
         # Where no reads are declared, rows that a key keeps together are taken to be read together.
-        self._read_design = assume_read(self.design)
-        self.reads = list(plan_example_reads(self._read_design, self.source.facts))
-        self._rates = {read.name: read.rate for read in self._read_design.reads}
-        summary = self.source.summary
+        read_design = assume_read(self.design)
+        self.reads = list(plan_example_reads(read_design, source.facts))
+        self._judge = CandidateJudge(design, self.design, source, self.reads, seed)
         self._added_fields = self._list_added_fields()
         self.candidates = list_candidates(
-            self._read_design,
-            self.source.facts,
-            has_sample=summary is not None and can_split_by_sample,
+            read_design,
+            source.facts,
+            has_sample=source.summary is not None and can_split_by_sample,
             added_fields=self._added_fields,
             find_distinguishing=self._find_distinguishing,
         )
-        self.read_costs = self._estimate_reads()
+        rows = self._judge.row_count
+        estimator = ReadEstimator(read_design, source.facts, rows, self.reads)
+        self.read_rates = list(map(estimator.get_rate, self.reads))
+        self.read_costs = estimator.estimate_costs([one.bound_key for one in self.candidates])
         self._layouts: dict[frozenset[str], Layout] = {}
         self.sizes = list(map(self._estimate_event_bytes, self.candidates))
         self.skews: dict[tuple[str, ...], float | None] = {}
-        self.trial_count = 0
         self.declared: JudgedDesign
         self.judged: list[JudgedDesign] = []
         self.tables: tuple[JudgedDesign, ...] = ()
         self._next_tables: dict[str, list[JudgedDesign]] = {}
         self.refused: list[RefusedKey] = []
-        self._sketches: dict[str, Simulation] = {}
 
     @cached_property
-    def _keeps_last(self) -> bool:
-        """Return whether of events with the same key the last one is to win.
+    def _updates_rows(self) -> bool:
+        """Return whether events update rows: of those with the same key the last one is to win.
 
         The design file allows it, or names no time by which it keeps events apart. A few such
         events are recorded twice.
@@ -228,7 +219,7 @@ class _KeySearch:
     def _list_added_fields(self) -> set[str]:
         """Return the fields that a key may hold besides, and say why where there are none."""
         summary = self.source.summary
-        wanted = dict.fromkeys(name for read in self.reads for name in list_key_fields(read))
+        wanted = dict.fromkeys(name for read in self.reads for name in read.key_fields)
         missing = [name for name in wanted if name not in self.design.key.fields]
         known = set() if summary is None else set(summary.fields)
         if unknown := [name for name in missing if name not in known]:
@@ -243,7 +234,7 @@ class _KeySearch:
         if summary is None:
             return set()
         missing = [name for name in missing if name in known]
-        if self._keeps_last and missing:
+        if self._updates_rows and missing:
             self.source.assumptions.append(
                 Message(
                     "assumption.updated_rows",
@@ -256,7 +247,7 @@ class _KeySearch:
                     fields=", ".join(missing),
                 )
             )
-        return set() if self._keeps_last else known
+        return set() if self._updates_rows else known
 
     @cached_property
     def _distinguishing(self) -> DistinguishingFields | None:
@@ -265,7 +256,7 @@ class _KeySearch:
         Also None where rows are shared, or events are versions of one row, by the design.
         """
         summary = self.source.summary
-        if summary is None or self._keeps_last or summary.repeat_count is None:
+        if summary is None or self._updates_rows or summary.repeat_count is None:
             return None
         return DistinguishingFields(self.design, summary)
 
@@ -275,7 +266,7 @@ class _KeySearch:
 
     def advise(self) -> Advice:
         """Return the advice."""
-        self.declared = self._sketch(self.design)
+        self.declared = self._judge.judge_by_first_events(self.design)
         is_complete = False
         try:
             self._judge_keys(self.design, tuple(range(len(self.reads))), self.judged)
@@ -293,11 +284,11 @@ class _KeySearch:
         A table that all events do not confirm is replaced by the next one for its reads; tables
         that are then no better than a single one are dropped.
         """
-        self.declared = self._judge(self.design)
+        self.declared = self._judge.judge_by_all_events(self.design)
         confirmed: set[int] = set()
         while places := self._list_proposed() - confirmed:
             for place in places:
-                self.judged[place] = self._judge(self.judged[place].design)
+                self.judged[place] = self._judge.judge_by_all_events(self.judged[place].design)
             confirmed |= places
         picks = choose_picks(self.declared, self.judged)
         tables = tuple(map(self._confirm_table, self.tables))
@@ -311,7 +302,7 @@ class _KeySearch:
         """Return the first of the tables for the same reads that all events grade no worse."""
         confirmed: list[JudgedDesign] = []
         for one in (table, *self._next_tables.get(table.design.table, ())):
-            judged = self._judge(one.design)
+            judged = self._judge.judge_by_all_events(one.design)
             confirmed.append(judged)
             warning = find_new_warning(self.declared.warning_codes, judged.warnings)
             if judged.verdict.decisive.rank <= one.verdict.decisive.rank and warning is None:
@@ -338,7 +329,7 @@ class _KeySearch:
             tuple({one.key: one for one in refused if one.key not in proposed}.values()),
             compute_lower_bounds(self.declared.simulation, self._list_tried_fields()),
             len(self.candidates),
-            self.trial_count,
+            self._judge.replay_count,
             tuple(self.source.assumptions),
             self.source.skipped_rows,
             is_complete,
@@ -370,16 +361,16 @@ class _KeySearch:
 
         They are such that the first can have the others as companions, unless there are no such.
         """
-        groups.sort(key=lambda group: -sum(self._get_rate(self.reads[at]) for at in group))
+        groups.sort(key=lambda group: -sum(self.read_rates[at] for at in group))
         own, time = {*self.design.key.fields}, self.design.writes.time
-        wanted = {name for read in self.reads for name in list_key_fields(read)}
+        wanted = {name for read in self.reads for name in read.key_fields}
         added = wanted & self._added_fields
         unique = list_unique_fields(self.design, self.source.facts, own | added)
         bounded = {name for read in self.reads for name in read.bounds}
         asked = own & (wanted | bounded | ({time.name} if time is not None else set()))
-        few = {*unique[:1], *asked, *added} if unique else own | added
-        for fields in dict.fromkeys([frozenset(few), frozenset(own | added), None]):
-            if tables := self._find_tables(groups, fields):
+        fewest = {*unique[:1], *asked, *added} if unique else own | added
+        for shared in dict.fromkeys([frozenset(fewest), frozenset(own | added), None]):
+            if tables := self._find_tables(groups, shared):
                 return tables if sum(map(_get_write_load, tables)) < 1 else []
         return []
 
@@ -395,7 +386,9 @@ class _KeySearch:
         tables: list[JudgedDesign] = []
         for group in groups:
             base = self._build_table(group, [one.design.table for one in tables])
-            judged = [self._sketch(base)] if shared in (None, frozenset(base.key.fields)) else []
+            judged: list[JudgedDesign] = []
+            if shared in (None, frozenset(base.key.fields)):
+                judged.append(self._judge.judge_by_first_events(base))
             self._judge_keys(base, group, judged, MAX_TABLE_FINALISTS, shared)
             picks = [pick.judged for pick in choose_picks(self.declared, judged)]
             others = [one for one in judged if not find_objection(self.declared, one)]
@@ -439,7 +432,7 @@ class _KeySearch:
             suffix = build_table_name("_".join(fields))
             name += f"_by_{suffix}" if suffix else f"_{len(names) + 1}"
             name += f"_{len(names) + 1}" if name in names else ""
-        return self._replace_reads(self.design, {self.reads[at].name for at in group}, name)
+        return self._judge.copy_with_reads(self.design, {self.reads[at].name for at in group}, name)
 
     def _judge_keys(
         self,
@@ -472,92 +465,32 @@ class _KeySearch:
                 else shared == {*candidate.bound_key.fields} and not candidate.bound_key.is_salted
             )
         ]
-        finalists = Finalists(design, self._judge_unless_refused, judged, count)
+        finalists = Finalists(design, self._judge.judge_unless_refused, judged, count)
         try:
             finalists.choose(costs)
         finally:  # an interrupted search has them too
             self.refused += finalists.list_refused()
 
-    def _judge_unless_refused(self, design: Design) -> JudgedDesign | Finding:
-        """Judge a design by the first events, unless a rule finds what it did not find before.
-
-        Its families are changed where they do not suit its reads any more.
-
-        Returns:
-            The judged design, or a warning that the declared one does not have.
-        """
-        # Most keys are refused by rules that need no causes of hot spots, which take most time.
-        summary = self._summarize(design)
-        for selected in (_list_quick_rules(), ()):
-            found = check_design(design, summary, select=selected)
-            new = self._list_new_warnings(found)
-            fixed = fix_families(design, new, summary)
-            if fixed is not design:  # a Bloom filter, say, that its reads cannot use
-                design, found = fixed, check_design(fixed, summary, select=selected)
-                new = self._list_new_warnings(found)
-            if warning := find_new_warning((), new):
-                return warning
-        judged = self._sketch(design)
-        judged.lint_result = found
-        return judged
-
-    def _list_new_warnings(self, found: LintResult) -> list[Finding]:
-        """Return the warnings among findings that the declared design does not have."""
-        warnings = found.filter_by_severity("warning")
-        return [one for one in warnings if one.code not in self._first_warning_codes]
-
-    @cached_property
-    def _family_sizes(self) -> Mapping[str, FamilySize]:
-        """Return the bytes of an event in each family under the declared key.
-
-        Those of other keys are measured only for what is judged by all events.
-        """
-        return self.source.measure_family_sizes(self.design)
-
-    @cached_property
-    def _fewer_rows(self) -> SampleSummary | None:
-        """Return the summary with few of its sampled events; None without a sample."""
-        summary, design = self.source.summary, self.design
-        if summary is None:
-            return None
-        return summary.copy_with_key(
-            design.key,
-            design.layout,
-            None,
-            max_rows=CHECKED_ROWS,
-            family_sizes=self._family_sizes,
-        )
-
-    @cached_property
-    def _first_warning_codes(self) -> frozenset[str]:
-        """Return the codes of the warnings on the declared design, by the first events."""
-        return self._sketch(self.design).warning_codes
-
-    def _summarize(self, design: Design) -> SampleSummary | None:
-        """Return what few of the events show under the key of a design; None without a sample."""
-        summary = self._fewer_rows
-        return summary and summary.copy_with_key(
-            design.key, design.layout, None, family_sizes=self._family_sizes
-        )
-
     def _estimate_costs(self, reads: Sequence[int]) -> list[CandidateCosts]:
         """Return the valid candidates, each with estimates of its costs and of its poor reads."""
         costs = self.read_costs[:, list(reads)]
         totals, poor = costs.sum(axis=1), (costs > self._poor_operations).sum(axis=1)
-        by_kind: dict[tuple[str, ...], list[tuple[float, float, int, Candidate]]] = {}
+        places_by_kind: dict[tuple[str, ...], list[int]] = {}
         for place, candidate in enumerate(self.candidates):
-            estimates = float(totals[place]), self.sizes[place], int(poor[place])
-            by_kind.setdefault(candidate.kind, []).append((*estimates, candidate))
+            places_by_kind.setdefault(candidate.kind, []).append(place)
         found: list[CandidateCosts] = []
-        for number, (kind, group) in enumerate(by_kind.items()):
+        for number, (kind, places) in enumerate(places_by_kind.items()):
             if self.progress is not None:
-                self.progress(SEARCHING, number, len(by_kind))
+                self.progress(SEARCHING, number, len(places_by_kind))
             if kind not in self.skews:  # more buckets of the same fields spread about as well
-                *_, cheapest = min(group, key=lambda one: one[:2])
-                self.skews[kind] = self._sketch_skew(cheapest)
+                cheapest = min(places, key=lambda place: (totals[place], self.sizes[place]))
+                self.skews[kind] = self._judge.measure_skew(self.candidates[cheapest])
             skew = self.skews[kind]
             if skew is not None:
-                found += [((skew, *one[:2]), *one[2:]) for one in group]
+                found += [
+                    ((skew, float(totals[at]), self.sizes[at]), int(poor[at]), self.candidates[at])
+                    for at in places
+                ]
         return found
 
     @property
@@ -578,171 +511,6 @@ class _KeySearch:
                 self._layouts[fields] = apply_proposal(self.design, candidate).layout
         key_bytes = float(candidate.bound_key.min_bytes)
         return self._layouts[fields].estimate_event_bytes(key_bytes, self.source.facts)
-
-    def _estimate_reads(self) -> np.ndarray[Any, Any]:
-        """Return the estimated operations a second of each read (column) under each candidate."""
-        import numpy as np
-
-        declared = {read.name: read for read in self._read_design.reads}
-        costs = [
-            self._get_rate(read) * self._estimate_read(one.bound_key, read, declared[read.name])
-            for one in self.candidates
-            for read in self.reads
-        ]
-        return np.array(costs, np.float64).reshape(len(self.candidates), len(self.reads))
-
-    def _get_rate(self, read: ExampleRead) -> float:
-        """Return how often a read is asked in a second; once where no rate is declared."""
-        return self._rates[read.name] or 1.0
-
-    def _estimate_read(self, key: Key, read: ExampleRead, declared: DeclaredRead) -> float:
-        """Return an estimate of the operations of one answer of a read under a key."""
-        plan, limit = plan_read(key, read.bounds, read.order), declared.limit
-        pinned_parts = key.parts[: plan.pinned_count]
-        pinned_fields = {
-            name
-            for part in pinned_parts
-            for name in part.fields
-            if part.residue(name).is_empty and name in read.given_fields
-        }
-        rows = self.row_count / prod(map(self._count_values, pinned_fields))
-        rows /= prod(
-            part.cardinality or 1
-            for part in pinned_parts
-            if pinned_fields < pinned_fields.union(part.fields) <= read.given_fields
-        )
-        if set(read.bounds) - set(plan.residual_fields) - read.given_fields:
-            rows *= self._estimate_range_share(declared)
-        if limit is not None and plan.needs_sort:
-            rows *= SORT_PENALTY
-        elif limit is not None:
-            passed = limit * self._estimate_rows_per_match(plan, read, declared)
-            rows = min(rows, passed + plan.fan_out)
-        return count_read_operations(plan.fan_out, max(rows, 1.0))
-
-    def _estimate_rows_per_match(
-        self, plan: Plan, read: ExampleRead, declared: DeclaredRead
-    ) -> float:
-        """Return how many rows a read passes for each row that its remaining conditions keep."""
-        range_share = self._estimate_range_share(declared)
-        return prod(
-            self._count_values(name) if name in read.given_fields else 1 / range_share
-            for name in plan.residual_fields
-        )
-
-    def _estimate_range_share(self, read: DeclaredRead) -> float:
-        """Return which share of the rows a range of a read covers: of times by its span."""
-        time, rate = self.design.writes.time, self.design.writes.rate
-        span = read.get_span(time.name) if time is not None else None
-        if time is None or not span or not rate:
-            return RANGE_SHARE
-        rows = span * (time.type.unit_ns or 0) / NANOSECONDS["s"] * rate
-        return min(max(rows, 1.0) / self.row_count, 1.0)
-
-    def _count_values(self, name: str) -> int:
-        """Return how many values a field has; 1 if that is unknown."""
-        facts = self.source.facts.get(name)
-        return (facts.distinct_count if facts is not None else None) or 1
-
-    def _sketch_skew(self, candidate: Candidate) -> float | None:
-        """Return how uneven the first events are under a candidate; None if it is not valid."""
-        try:
-            design = apply_proposal(self.design, candidate)
-            simulation = self._replay(design, SKETCH_EVENTS)
-        except InvalidDesign:
-            return None
-        verdict = simulation.verdict
-        return round(max(verdict.skew / max(verdict.even_skew, 1.0), 1.0), 2)
-
-    def _replay(self, design: Design, max_events: int | None = None) -> Simulation:
-        """Replay the second half of the events under a design: some take splits from the first."""
-        source = replace(self.source)
-        if source.summary is not None:
-            is_measured = max_events is not None or design is self.design
-            sizes = self._family_sizes if is_measured else None
-            source.summary = source.summary.copy_with_key(
-                design.key, design.layout, None, family_sizes=sizes
-            )
-        if max_events is not None:
-            source.total_count = min(source.total_count, max_events)
-            source.is_whole = False
-        source.first_replayed = source.total_count // 2
-        self.trial_count += 1
-        return run_on_source(design, source, seed=self.seed)
-
-    def _sketch(self, design: Design) -> JudgedDesign:
-        """Judge a design by the first events and few trials of its reads.
-
-        Designs that differ only in their reads share one replay, which measures all reads.
-        """
-        identity = design.build_write_identity()
-        if identity not in self._sketches:
-            asked_all = self._replace_reads(design, self._rates, design.table)
-            simulation = self._replay(asked_all, FINALIST_EVENTS)
-            simulation.source.summary = self._summarize(asked_all)
-            self._sketches[identity] = replace(simulation, max_read_trials=FINALIST_TRIALS)
-        return self._judge_simulation(self._sketches[identity].copy_with_reads(design))
-
-    def _judge(self, design: Design) -> JudgedDesign:
-        """Judge a design by all events."""
-        simulation = self._replay(design)
-        if simulation.source.summary is not None:
-            simulation.source.summary = simulation.source.summary.copy_with_key(
-                design.key,
-                design.layout,
-                self._count_rows(simulation),
-                family_sizes=simulation.source.measure_family_sizes(design),
-            )
-        return self._judge_simulation(simulation)
-
-    def _judge_simulation(self, simulation: Simulation) -> JudgedDesign:
-        """Return the judged design of a simulation, with the cost of what is assumed to be read."""
-        judged = judge_simulation(simulation)
-        if simulation.design is self.design:
-            judged.design = self._full_design  # its findings tell which reads a companion serves
-        if not self.design.reads:
-            judged.read_cost = float(sum(map(partial(self._count_ranges, judged), self.reads)))
-        return judged
-
-    def _count_ranges(self, judged: JudgedDesign, read: ExampleRead) -> float:
-        """Return how many ranges an assumed read asks; each row is one if the key is no help."""
-        plan = plan_read(judged.design.key, read.bounds, read.order)
-        ranges = self.row_count if plan.residual_fields else plan.fan_out
-        return ranges * (SORT_PENALTY if plan.needs_sort else 1)
-
-    def _replace_reads(self, design: Design, names: Collection[str], table: str) -> Design:
-        """Return a design with other reads of those that are declared, and another table name."""
-        declared = self.design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-        reads = [read for read in declared.get("reads", []) if read["name"] in names]
-        options = {} if table == self.design.table else {"companions": None}
-        return design.copy_with_options(reads=reads, table=table, **options)
-
-    def _count_rows(self, simulation: Simulation) -> DistinctCounter:
-        """Return the rows of all events under a design of which some or all were replayed."""
-        replay = simulation.replay
-        counter = DistinctCounter()
-        if simulation.source.first_replayed:
-            earlier = Replay(
-                replay.design, replay.boundaries, simulation.operation_count, self.seed
-            )
-            for events in simulation.source.read_earlier_events():
-                earlier.count_rows(events)
-            counter.merge(earlier.row_counter)
-        counter.merge(replay.row_counter)
-        return counter
-
-
-@cache
-def _list_quick_rules() -> tuple[str, ...]:
-    """Return the codes of the rules that may warn and look for no cause of hot spots."""
-    return tuple(
-        rule.code
-        for rule in RULES.values()
-        if rule.severity != "info"
-        and rule.measured_by != "writes"
-        and not rule.cause
-        and not rule.runs_last  # it needs the findings of all rules
-    )
 
 
 def _serves_reads(judged: JudgedDesign) -> bool:

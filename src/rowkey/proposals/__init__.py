@@ -10,11 +10,7 @@ if TYPE_CHECKING:
     from rowkey.proposals.candidates import (
         MAX_HEAVY_VALUES,
         Candidate,
-        is_measured,
-        is_unique,
         list_candidates,
-        list_key_fields,
-        list_unique_fields,
     )
     from rowkey.proposals.key_proposal import (
         ANOTHER_KEY,
@@ -36,16 +32,14 @@ if TYPE_CHECKING:
         is_heavy,
         is_spreading_term,
     )
+    from rowkey.proposals.unique_fields import is_measured, is_unique, list_unique_fields
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
             "assumed_read": "assume_read",
             "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
-            "candidates": (
-                "MAX_HEAVY_VALUES Candidate is_measured is_unique list_candidates list_key_fields "
-                "list_unique_fields"
-            ),
+            "candidates": "MAX_HEAVY_VALUES Candidate list_candidates",
             "key_proposal": (
                 "ANOTHER_KEY KEY_BY_SAMPLE PER_BUCKET KeyProposal apply_proposal "
                 "format_more_regions format_quantile_splits has_bucket_splits"
@@ -54,6 +48,7 @@ else:
                 "BUCKETS_PER_SERVER MIN_VALUES_PER_REGION build_bucket build_ordering_term "
                 "build_salt has_only_times is_heavy is_spreading_term"
             ),
+            "unique_fields": "is_measured is_unique list_unique_fields",
         },
     )
 
@@ -82,7 +77,6 @@ __all__ = [
     "is_spreading_term",
     "is_unique",
     "list_candidates",
-    "list_key_fields",
     "list_unique_fields",
     "plan_example_reads",
 ]

@@ -44,6 +44,12 @@ class ExampleRead:
         """Return the fields for which the read gives exactly one value."""
         return {name for name, bound in self.bounds.items() if isinstance(bound, Equal)}
 
+    @property
+    def key_fields(self) -> tuple[str, ...]:
+        """Return the fields that it gives, then those that it sorts by: a key serves it by them."""
+        given = [name for name in self.bounds if name in self.given_fields]
+        return tuple(dict.fromkeys([*given, *(one.field for one in self.order)]))
+
 
 def plan_example_reads(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[ExampleRead]:
     """Yield the declared reads, each planned with example values."""

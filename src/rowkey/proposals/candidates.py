@@ -1,4 +1,12 @@
-"""Candidate row keys of a design: orders of its fields behind nothing, a salt or a bucket."""
+"""Candidate row keys of a design: every key that is worth an estimate.
+
+A candidate has a front and a tail. The tail holds the fields that tell rows apart and that reads
+ask for, in one order. The front spreads the rows: a bucket, a salt, or nothing, where a sample can
+say at which keys regions begin.
+
+    [bucket(host, 16)]  [host][desc(ts)]
+          front               tail
+"""
 
 from __future__ import annotations
 
@@ -8,9 +16,10 @@ from itertools import islice, permutations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.errors import InvalidDesign, Mistakes
-from rowkey.keys import Determinant, Order, build_key
+from rowkey.keys import Order, build_key
 from rowkey.proposals.bucket_fields import find_sliced_fields, plan_example_reads
 from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal, apply_proposal
+from rowkey.proposals.redundant_terms import remove_redundant_terms
 from rowkey.proposals.spreading_terms import (
     BUCKETS_PER_SERVER,
     build_bucket,
@@ -20,13 +29,14 @@ from rowkey.proposals.spreading_terms import (
     is_heavy,
     strip_spreading_terms,
 )
+from rowkey.proposals.unique_fields import list_unique_fields
 from rowkey.schema import Constant, FieldRef, FunctionCall, find_field_refs, format_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
-    from rowkey.keys import Field, Key, Part
+    from rowkey.keys import Field, Key
     from rowkey.proposals.bucket_fields import ExampleRead
     from rowkey.schema import FieldFacts, Term
 
@@ -41,8 +51,6 @@ MAX_HEAVY_VALUES = 8
 """Most heavy values that a proposal lists, because the list is part of the bytes of a table."""
 BUCKET_FACTORS = (1, 2, 4)
 """Multiples of the usual number of buckets that are tried."""
-MIN_UNIQUE_VALUES = 1_000
-"""Sampled values without a repeat from which a field is taken to be unique."""
 QUANTILES = "sample"
 """The split algorithm that takes the boundaries from a sample."""
 
@@ -53,7 +61,7 @@ class Candidate(KeyProposal):
 
     Args:
         bound_key: the key, bound to the fields of the design.
-        front: the term that spreads rows; None if there is none.
+        front: the first term, which spreads rows; None without such a term.
         distinguishing_fields: the fields at the end that only keep rows apart.
     """
 
@@ -68,7 +76,7 @@ class Candidate(KeyProposal):
         Keys of a unique field alone are a kind of their own: only they serve a read as a get.
         """
         if self.front is None:
-            return ("", self.spread, *self.unique_fields)
+            return ("", self.leading_term, *self.unique_fields)
         heavy = "heavy" if self.heavy_values else ""
         fields = sorted({ref.name for ref in find_field_refs(self.front)})
         return (
@@ -82,22 +90,22 @@ class Candidate(KeyProposal):
         return None if self.front is None else self.front.scalars[0]
 
     @cached_property
-    def order(self) -> tuple[str, ...]:
-        """Return the terms of the key behind the one that spreads its rows."""
+    def tail(self) -> tuple[str, ...]:
+        """Return the terms of the key behind its front."""
         return tuple(str(term) for term in self.bound_key.terms if term != self.front)
 
     @cached_property
-    def spread(self) -> str:
-        """Return what decides how its writes are spread: the term in front, or the first one."""
+    def leading_term(self) -> str:
+        """Return the term that decides where its writes go: its front, or the first one without."""
         terms = (term for term in self.bound_key.terms if not isinstance(term, Constant))
         return str(self.front or next(terms))
 
 
 class _TailFields(NamedTuple):
-    """The fields of a key on which it depends that all rows stay apart.
+    """The fields by which a tail keeps all rows apart.
 
     Args:
-        distinguishing: those at its end that only keep rows apart.
+        distinguishing: those at its end that do nothing else.
         unique: the one that is to be declared as unique for it, if any.
     """
 
@@ -115,36 +123,23 @@ def list_candidates(
 ) -> list[Candidate]:
     """Return the keys that a design could have, each once, in a fixed order.
 
-    Every candidate holds the fields of the present key, so that it keeps as many rows apart, or a
-    unique field, by which it does without those that no read asks for. No part of one follows from
-    those before it.
+    They are every tail behind every front, then every tail behind a bucket that spreads only heavy
+    values. A tail holds the fields of the present key, so that it keeps as many rows apart, or a
+    unique field, by which it does without those that no read asks for. No part of a key follows
+    from those before it.
 
     Args:
         design: the design.
         facts: the facts of its fields.
-        has_sample: whether boundaries can be taken from a sample, which keys need that nothing
-            spreads.
+        has_sample: whether boundaries can be taken from a sample, which keys without a front need.
         added_fields: the further fields that a key may hold, if a read gives them or sorts by
             them; none where events update rows, since a changed value would leave the old row.
         find_distinguishing: returns the fields that keep the rows of a key with some fields apart,
             which then end it; None if no rows are to be kept apart.
     """
     reads = list(plan_example_reads(design, facts))
+    tails = _list_tails(design, facts, reads, added_fields, find_distinguishing or (lambda _: ()))
     found: dict[str, Candidate] = {}
-    own_fields = {*design.key.fields}
-    given = {name for read in reads for name in read.given_fields} & {*added_fields}
-    unique = list_unique_fields(design, facts, own_fields | given)
-    tails: dict[Terms, _TailFields] = {
-        (FieldRef(name),): _TailFields((), (name,)) for name in unique if name in given
-    }
-    find_end = find_distinguishing or (lambda _: ())
-    identity = next(iter(unique), None)
-    for order in _list_tails(design, reads, added_fields, identity):
-        names = frozenset(name for term in order for name in _list_names(term))
-        end = find_end(names)
-        # Without a field of the present key, only a unique one keeps rows apart.
-        needed = () if own_fields <= names.union(end) else tuple(unique[:1])
-        tails.setdefault((*order, *map(FieldRef, end)), _TailFields(end, needed))
     combinations = (
         (front, tail)
         for tail in tails
@@ -171,6 +166,30 @@ def list_candidates(
     return [*found.values(), *_list_heavy_candidates(design, facts, tails)]
 
 
+def _list_tails(
+    design: Design,
+    facts: Mapping[str, FieldFacts],
+    reads: Sequence[ExampleRead],
+    added_fields: Collection[str],
+    find_distinguishing: Callable[[frozenset[str]], tuple[str, ...]],
+) -> dict[Terms, _TailFields]:
+    """Return the tails of all candidates, each with the fields by which it keeps rows apart."""
+    own_fields = {*design.key.fields}
+    given = {name for read in reads for name in read.given_fields} & {*added_fields}
+    unique = list_unique_fields(design, facts, own_fields | given)
+    tails: dict[Terms, _TailFields] = {
+        (FieldRef(name),): _TailFields((), (name,)) for name in unique if name in given
+    }
+    for order in _list_orders(design, reads, added_fields, next(iter(unique), None)):
+        names = frozenset(name for term in order for name in _list_names(term))
+        distinguishing = find_distinguishing(names)
+        # Without a field of the present key, only a unique one keeps rows apart.
+        needed = () if own_fields <= names.union(distinguishing) else tuple(unique[:1])
+        tail = (*order, *map(FieldRef, distinguishing))
+        tails.setdefault(tail, _TailFields(distinguishing, needed))
+    return tails
+
+
 def _is_spread_twice(key: Key, front: FunctionCall | None) -> bool:
     """Return whether a term in front spreads the values that a digest after it spreads already."""
     if front is None:
@@ -184,10 +203,10 @@ def _is_spread_twice(key: Key, front: FunctionCall | None) -> bool:
 def _list_heavy_candidates(
     design: Design, facts: Mapping[str, FieldFacts], tails: Mapping[Terms, _TailFields]
 ) -> Iterator[Candidate]:
-    """Yield the keys that spread only the heavy values of their first field."""
+    """Yield the keys whose front spreads only the heavy values of their first field."""
     fields: dict[str, Mapping[str, Field]] = {}  # by the field whose heavy values are declared
     buckets = BUCKETS_PER_SERVER * design.cluster.servers
-    for tail, end_fields in tails.items():
+    for tail, fields_of_tail in tails.items():
         names = list(dict.fromkeys(name for term in tail for name in _list_names(term)))
         heavy = _find_heavy_values(facts.get(names[0]), design.cluster.servers)
         if not heavy or len(names) == 1:
@@ -210,18 +229,18 @@ def _list_heavy_candidates(
                 key=proposal.key,
                 splits=PER_BUCKET,
                 heavy_values=proposal.heavy_values,
-                unique_fields=end_fields.unique,
+                unique_fields=fields_of_tail.unique,
                 bound_key=key,
                 front=front,
-                distinguishing_fields=end_fields.distinguishing,
+                distinguishing_fields=fields_of_tail.distinguishing,
             )
             spread *= 2
 
 
 def _find_heavy_values(facts: FieldFacts | None, servers: int) -> tuple[Any, ...]:
-    """Return the values that are too heavy for one bucket, if they can be listed in a design.
+    """Return the values that are too heavy for one bucket, if a design can list them.
 
-    A list of most values is none: it would be out of date with the next value.
+    Most of the values are not listed: the list would be out of date with the next value.
     """
     found = () if facts is None else facts.heaviest_values
     heavy = tuple(value for value, share in found if is_heavy(share, servers))
@@ -231,28 +250,34 @@ def _find_heavy_values(facts: FieldFacts | None, servers: int) -> tuple[Any, ...
     return heavy if is_listable and len(heavy) <= MAX_HEAVY_VALUES else ()
 
 
-def _list_tails(
+def _list_orders(
     design: Design,
     reads: Sequence[ExampleRead],
     added_fields: Collection[str],
-    identity: str | None,
+    unique_field: str | None,
 ) -> Iterator[Terms]:
-    """Yield the terms of each candidate without those that only spread rows."""
+    """Yield the terms of the present key, with and without what reads ask for, in all orders.
+
+    Args:
+        design: the design.
+        reads: its reads.
+        added_fields: the further fields that a key may hold.
+        unique_field: one that replaces the terms of the key that no read asks for; None if there is
+            none.
+    """
     own = tuple(strip_spreading_terms(design.key))
     constants = tuple(term for term in own if isinstance(term, Constant))
     terms = tuple(term for term in own if not isinstance(term, Constant))
     addable = set(added_fields) - set(design.key.fields)
-    added = [
-        tuple(FieldRef(name) for name in list_key_fields(read) if name in addable) for read in reads
-    ]
+    added = [tuple(FieldRef(name) for name in read.key_fields if name in addable) for read in reads]
     together = tuple(dict.fromkeys(term for terms in added for term in terms))
     clear = _replace_scrambled_terms(design, terms, reads)
-    asked = clear if identity is None else _keep_asked_terms(design, clear, reads, identity)
+    asked = clear if unique_field is None else _keep_asked_terms(design, clear, reads, unique_field)
     for extra in dict.fromkeys([(), *added, together]):  # of several tables, each has them all
         for some in dict.fromkeys([terms, clear, asked]):
-            for order in _list_orders(tuple(dict.fromkeys((*some, *extra))), reads):
+            for order in _permute_terms(tuple(dict.fromkeys((*some, *extra))), reads):
                 for directed in _list_directions(order, reads):
-                    yield (*constants, *_remove_redundant_terms(design, directed))
+                    yield (*constants, *remove_redundant_terms(design, directed))
 
 
 def _replace_scrambled_terms(design: Design, terms: Terms, reads: Sequence[ExampleRead]) -> Terms:
@@ -260,7 +285,7 @@ def _replace_scrambled_terms(design: Design, terms: Terms, reads: Sequence[Examp
 
     A digest of two fields serves no read that gives one of them, and a reversed time no range.
     """
-    asked = {name for read in reads for name in list_key_fields(read)}
+    asked = {name for read in reads for name in read.key_fields}
     asked |= {name for read in reads for name in read.bounds}
     clear: list[Term] = []
     key = build_key(terms, design.fields, Mistakes())
@@ -273,119 +298,26 @@ def _replace_scrambled_terms(design: Design, terms: Terms, reads: Sequence[Examp
 
 
 def _keep_asked_terms(
-    design: Design, terms: Terms, reads: Sequence[ExampleRead], identity: str
+    design: Design, terms: Terms, reads: Sequence[ExampleRead], unique_field: str
 ) -> Terms:
     """Return the terms that a read or the order of time asks for, and a field that is unique."""
-    asked = {name for read in reads for name in (*read.bounds, *list_key_fields(read))}
+    asked = {name for read in reads for name in (*read.bounds, *read.key_fields)}
     if design.writes.time is not None:
         asked.add(design.writes.time.name)
     kept = [term for term in terms if not asked.isdisjoint(_list_names(term))]
-    return tuple(dict.fromkeys((*kept, FieldRef(identity))))
+    return tuple(dict.fromkeys((*kept, FieldRef(unique_field))))
 
 
-def _remove_redundant_terms(design: Design, terms: Terms) -> Terms:
-    """Return the terms of a key without those that change neither its rows nor their order.
-
-    A step of a time says nothing behind that time, nor directly before it in the same direction.
-    """
-    key = build_key(terms, design.fields, Mistakes())
-    if key is None:
-        return terms
-    return tuple(
-        term
-        for place, term in enumerate(terms)
-        if not _follows_from(key.parts[place], key.parts[:place])
-        and not any(_is_ordered_by(key.parts[place], one) for one in key.parts[place + 1 :][:1])
-    )
-
-
-def _follows_from(part: Part, earlier: Sequence[Part]) -> bool:
-    """Return whether equal bytes of earlier parts make the bytes of a part equal."""
-    if part.determined_by is not Determinant.FIELDS or not part.fields:
-        return False
-    known = {name for one in earlier for name in one.fields if one.residue(name).is_empty}
-    return known.issuperset(part.fields) or any(_is_finer(one, part) for one in earlier)
-
-
-def _is_finer(part: Part, coarse: Part) -> bool:
-    """Return whether each step of a time lies within one step of another part of that time."""
-    if part.fields != coarse.fields or part.order is Order.NONE:
-        return False
-    if not part.resolution_ns or not coarse.resolution_ns:
-        return False
-    return coarse.resolution_ns % part.resolution_ns == 0
-
-
-def _is_ordered_by(coarse: Part, part: Part) -> bool:
-    """Return whether a part sorts rows as they are sorted with a coarser one before it."""
-    if part.fields != coarse.fields or not all(part.residue(one).is_empty for one in part.fields):
-        return False
-    is_weak = coarse.order in {Order.WEAK, Order.WEAK_REVERSED}
-    return is_weak and part.order.weaken() is coarse.order
-
-
-def is_unique(field: Field, facts: FieldFacts | None) -> bool:
-    """Return whether a field identifies a row, as declared, or as no sampled event repeats it.
-
-    A declaration that the sample contradicts does not count. Times and numbers with a fraction are
-    measured: that they do not repeat is no rule.
-    """
-    if facts is None or not facts.exact or not facts.value_count:
-        return field.declaration.unique
-    if facts.distinct_count != facts.value_count or facts.null_share:
-        return False
-    is_identity = field.type.unit_ns is None and not is_measured(field)
-    return field.declaration.unique or (is_identity and facts.value_count >= MIN_UNIQUE_VALUES)
-
-
-def list_unique_fields(
-    design: Design, facts: Mapping[str, FieldFacts], names: Collection[str]
-) -> list[str]:
-    """Return those of some fields that identify an event alone.
-
-    A read that sorts or limits the rows of a value, or asks for a range of them, says that there
-    are several: unless the field is declared as unique, the sample is too short to show them.
-    """
-    several = {
-        name
-        for read in design.reads
-        if read.order or (read.limit or 1) > 1 or len(read.conditions) > len(read.equality_fields)
-        for name in read.equality_fields
-    }
-    return [
-        name
-        for name, field in design.fields.items()
-        if name in names
-        and (field.declaration.unique or name not in several)
-        and is_unique(field, facts.get(name))
-    ]
-
-
-def is_measured(field: Field) -> bool:
-    """Return whether a field holds numbers with a fraction, which measure and identify nothing."""
-    import pyarrow as pa
-
-    arrow_type = field.type.build_arrow_type()
-    return bool(pa.types.is_floating(arrow_type) or pa.types.is_decimal(arrow_type))
-
-
-def list_key_fields(read: ExampleRead) -> list[str]:
-    """Return the fields that a read gives, then those that it sorts by: a key serves it by them."""
-    given = [name for name in read.bounds if name in read.given_fields]
-    return list(dict.fromkeys([*given, *(one.field for one in read.order)]))
-
-
-def _list_orders(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
+def _permute_terms(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
     """Yield orders of terms: all of few; of many those that put the fields of a read first."""
     if len(terms) <= MAX_PERMUTED_TERMS:
         yield from permutations(terms)
         return
     yield terms
     for read in reads:
-        given = [name for name in read.bounds if name in read.given_fields]
-        wanted = [*given, *(one.field for one in read.order), *read.bounds]
+        wanted = (*read.key_fields, *read.bounds)
 
-        def place(term: Term, wanted: Sequence[str] = tuple(wanted)) -> int:
+        def place(term: Term, wanted: Sequence[str] = wanted) -> int:
             names = _list_names(term)
             return min((wanted.index(name) for name in names if name in wanted), default=99)
 
@@ -412,15 +344,14 @@ def _list_directions(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Ter
 def _list_fronts(
     design: Design, tail: Terms, reads: Sequence[ExampleRead]
 ) -> Iterator[FunctionCall | None]:
-    """Yield the terms that can spread the rows of a key."""
+    """Yield the fronts that can spread the rows of a tail: None, buckets, then a salt."""
     names = list(dict.fromkeys(name for term in tail for name in _list_names(term)))
     buckets = BUCKETS_PER_SERVER * design.cluster.servers
     yield None
-    cut = find_sliced_fields(design.key)
     sets = [
         *(read.given_fields for read in reads),
         *({name} for name in names),
-        set(names) - cut,
+        set(names) - find_sliced_fields(design.key),
         set(names),
     ]
     ordered = [name for name in design.fields if name in names]
