@@ -500,6 +500,28 @@ def test_events_of_one_second_are_kept_apart_in_each_table(tmp_path: Path, key: 
         assert "load" not in one.design.key.fields
 
 
+def test_a_read_of_a_unique_field_becomes_a_get(tmp_path: Path) -> None:
+    """The key of that field alone is proposed, and findings say that it is to be unique."""
+    path = tmp_path / "orders.csv"
+    rows = [f"{1_700_000_000 + n // 3},u{n % 97},{n * 2_654_435_761}" for n in range(4_000)]
+    path.write_text("\n".join(["at,user,id", *rows]) + "\n")
+    design = Design(
+        "orders",
+        "[at][user]",
+        fields={"at": "timestamp_s", "user": {"type": "text", "max_bytes": 9}, "id": "u64"},
+        splits={"algorithm": "uniform", "regions": 16},
+        reads=[{"name": "one", "where": "id = ?", "rate": "500/s"}],
+        writes={"rate": "1000/s", "time": "at"},
+        families={"d": {"ttl": "9d"}},
+    )
+    advice = search(design, path)
+    [table] = advice.recommendation
+    assert ["id"] == [*table.design.key.fields]
+    assert all(read.is_get for read in table.simulation.reads)
+    [found] = [one for one in advice.declared.lint_result.findings if one.code == "RK601"]
+    assert "with unique = true under id" in found.remedy
+
+
 def test_a_refuted_table_is_replaced_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,8 @@ def test_a_proposal_is_written_as_in_a_design_file() -> None:
     options = tomllib.loads(proposal.toml_text.replace(" and ", "\n"))
     assert {"key": proposal.key, "splits": "per_bucket"} == options
     assert KeyProposal(key="[ts]").toml_text == 'key = "[ts]"'
+    unique = KeyProposal(key="[id]", unique_fields=("id",))
+    assert unique.toml_text == 'key = "[id]" with unique = true under id'
 
 
 @pytest.mark.parametrize(("values", "is_enough"), [(15, False), (16, True), (None, True)])
@@ -146,6 +148,21 @@ def test_only_beside_a_unique_field_a_key_lacks_what_no_read_asks_for(
         assert ("id",) == one.unique_fields
         assert "id" in one.bound_key.fields
         assert "ts" in one.bound_key.fields or ["id"] == [*one.bound_key.fields]
+
+
+def test_a_unique_field_alone_is_judged_next_to_longer_keys() -> None:
+    """A key that also has the time is cheaper, but serves the read of one row by no get."""
+    design = Design(
+        "orders",
+        "[at][user]",
+        fields={"at": "timestamp_s", "user": "text", "id": {"type": "u64", "unique": True}},
+        writes={"time": "at"},
+        reads=[{"name": "one", "where": "id = ?"}],
+    )
+    found = list_candidates(design, {}, has_sample=True, added_fields=design.fields)
+    kinds = {one.key: one.kind for one in found}
+    for front in ("", "[bucket(id, 16)]", "[salt(16)]"):
+        assert kinds[f"{front}[id]"] != kinds[f"{front}[id][at]"]
 
 
 @pytest.mark.parametrize(

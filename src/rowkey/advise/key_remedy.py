@@ -185,6 +185,11 @@ class KeyRemedy:
                 for name, field in after.fields.items()
                 if field.heavy_values != before.fields[name].heavy_values
             },
+            unique_fields=tuple(
+                name
+                for name, field in after.fields.items()
+                if field.declaration.unique and not before.fields[name].declaration.unique
+            ),
         )
 
     @cached_property

@@ -75,14 +75,13 @@ class Candidate(KeyProposal):
 
         Keys of a unique field alone are a kind of their own: only they serve a read as a get.
         """
+        is_alone = {*self.unique_fields} == {*self.bound_key.fields}
+        unique = (*self.unique_fields, "alone" if is_alone else "")
         if self.front is None:
-            return ("", self.leading_term, *self.unique_fields)
+            return ("", self.leading_term, *unique)
         heavy = "heavy" if self.heavy_values else ""
         fields = sorted({ref.name for ref in find_field_refs(self.front)})
-        return (
-            *(self.front.name, heavy, *map(str, self.front.scalars[1:]), *fields),
-            *self.unique_fields,
-        )
+        return (self.front.name, heavy, *map(str, self.front.scalars[1:]), *fields, *unique)
 
     @property
     def bucket_count(self) -> object:

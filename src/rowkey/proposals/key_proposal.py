@@ -53,13 +53,16 @@ class KeyProposal:
 
     @property
     def toml_text(self) -> str:
-        """Return the proposed key, splits and heavy values as a design file writes them."""
+        """Return the proposed key, splits and options of fields as a design file writes them."""
         key = " and ".join(filter(None, (f"key = {format_toml_value(self.key)}", self.splits_text)))
-        heavy = [
-            f"heavy = {json.dumps(values, ensure_ascii=False)} under {name}"
-            for name, values in self.heavy_values.items()
+        options = [
+            *(
+                f"heavy = {json.dumps(values, ensure_ascii=False)} under {name}"
+                for name, values in self.heavy_values.items()
+            ),
+            *(f"unique = true under {name}" for name in self.unique_fields),
         ]
-        return f"{key} with {' and '.join(heavy)}" if heavy else key
+        return f"{key} with {' and '.join(options)}" if options else key
 
 
 def apply_proposal(design: Design, proposal: KeyProposal) -> Design:
