@@ -51,7 +51,9 @@ def format_proposal(declared: Design, folder: Path = Path(), **changed: Any) -> 
         verdict=SimpleNamespace(decisive=decisive),
         simulation=SimpleNamespace(source=SimpleNamespace(name="")),
     )
-    declared_design = SimpleNamespace(design=declared)
+    declared_design = SimpleNamespace(
+        design=declared, simulation=SimpleNamespace(design=declared.keep_own_reads({}))
+    )
     advice: Any = SimpleNamespace(
         recommendation=(judged,), declared=declared_design, is_complete=True
     )
