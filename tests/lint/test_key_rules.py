@@ -364,3 +364,17 @@ def test_a_width_fits_the_longest_value_of_a_field_that_may_be_missing() -> None
     )
     [found] = check_design(Design.loads(text), select=["RK125"]).findings
     assert 12 == found.evidence["width"]
+
+
+@pytest.mark.parametrize(("prices", "severity"), [(1, "warning"), (3, "info")])
+def test_a_measured_value_that_tells_rows_apart_may_stay(
+    tmp_path: Path, prices: int, severity: str
+) -> None:
+    """What one rule says to take out of a key, no other says to add to it."""
+    path = tmp_path / "trades.csv"
+    lines = (f"a{n % 50},{n // (50 * prices)},{n // 50 % prices}.5" for n in range(1_500))
+    path.write_text("\n".join(["asset,block,price", *lines]) + "\n")
+    fields = {"asset": {"type": "text", "max_bytes": 8}, "block": "u32", "price": "float64"}
+    design = Design("t", "[asset][block][price]", fields=fields)
+    found = check_design(design, summarize_sample(design, path), select=["RK108", "RK116"])
+    assert [("RK116", severity)] == [(one.code, one.severity) for one in found.findings]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
 from rowkey.advise import JudgedDesign
@@ -566,6 +567,29 @@ def test_regions_are_advised_only_if_they_get_writes(
     assert advised is (empty_share < 0.2)
     causes = {one.code for one in more.simulation.causes}
     assert "missed_splits" not in causes if cause is None else cause in causes
+
+
+@pytest.mark.parametrize("spread", ["salt(16)", "bucket(line, 16)"])
+def test_regions_of_a_salt_are_told_from_keys_with_it(spread: str) -> None:
+    """What a salt spreads needs more regions for its size as what a bucket spreads."""
+    numbers = range(2_000)
+    rows = pa.table({"host": [f"h{n * n % 7}" for n in numbers],
+                     "ts": [1_700_000_000 + 60 * n for n in numbers], "line": numbers})  # fmt: skip
+    design = Design(
+        "logs",
+        f"[{spread}][host][ts][line]",
+        fields={
+            "host": {"type": "text", "max_bytes": 8},
+            "ts": "timestamp_s",
+            "line": "u32",
+            "text": {"type": "text", "max_bytes": 400, "mean_bytes": 200},
+        },
+        families={"d": {"ttl": "30d", "compression": "ZSTD"}},
+        splits="per_bucket",
+        writes={"rate": "12000/s"},
+    )
+    [told] = JudgedDesign(design, rows, select=["RK802"]).lint_result.findings
+    assert ("warning", False) == (told.severity, "Keep these splits" in told.remedy)
 
 
 def test_keys_that_rise_in_buckets_need_no_sample() -> None:

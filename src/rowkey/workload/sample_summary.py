@@ -288,6 +288,19 @@ class SampleSummary:
         return keyed
 
     @property
+    def written_keys(self) -> Sequence[bytes]:
+        """Return the keys of `keyed_events` as they are written, with a random salt where drawn."""
+        import numpy as np
+
+        keyed, key = self.keyed_events, self.key
+        assert key is not None
+        salts = key.draw_salts(len(keyed.keys), np.random.default_rng(0))
+        if salts is None or not keyed.keys:
+            return keyed.keys
+        written: list[bytes] = key.encode_valid_batch(keyed.rows, salts=salts).to_pylist()
+        return written
+
+    @property
     def keys(self) -> tuple[bytes, ...]:
         """Return the row keys of the sampled events, ascending."""
         if "keys" not in self._cache:

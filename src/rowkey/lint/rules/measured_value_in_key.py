@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.lint.contract import Rule
+from rowkey.hotspots import count_repeated_rows
+from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,8 @@ class MeasuredValueInKey(Rule):
 
     What it does: looks for floating-point numbers and decimals in the key: they usually measure
     something and do not identify it. A read that asks for a range of them, or for their order, as
-    for a leaderboard, is a good reason to have them there.
+    for a leaderboard, is a good reason to have them there; where rows of the sample would overwrite
+    each other without them, it is a remark.
 
     Why it hurts: a corrected value becomes a second row next to the wrong one. A row can be read
     only by a client that knows the value already. And the value is stored in every cell of the row.
@@ -79,6 +81,18 @@ unit   = { type = "text", max_bytes = 4 }
                     verdict=self.VERDICT,
                     type=field.type.name,
                 )
+            elif self._keeps_rows_apart(subject, name):
+                yield self.build_finding(
+                    "key",
+                    f"the key contains {name}, a measured value without which rows of the sample "
+                    "would overwrite each other; a corrected value would become a second row",
+                    "If there is a field that identifies the event, such as its number, write it "
+                    "instead.",
+                    severity="info",
+                    value=name,
+                    verdict=self.VERDICT,
+                    type=field.type.name,
+                )
             else:
                 yield self.build_finding(
                     "key",
@@ -89,3 +103,15 @@ unit   = { type = "text", max_bytes = 4 }
                     verdict=self.VERDICT,
                     type=field.type.name,
                 )
+
+    @staticmethod
+    def _keeps_rows_apart(subject: LintSubject, name: str) -> bool:
+        """Return whether sampled rows that differ would be one row in a key without a field."""
+        if subject.sample is None or subject.key.is_salted:
+            return False
+        rows = subject.sample.keyed_events.rows
+        others = [one for one in subject.key.fields if one != name]
+        if not {name, *others} <= set(rows.schema.names):
+            return False
+        lost = count_repeated_rows(rows, others) - count_repeated_rows(rows, [name, *others])
+        return lost > 0 and lost >= MAX_STRAY_SHARE * float(rows.num_rows)
