@@ -138,7 +138,7 @@ def test_each_entity_sends_one_event_a_period() -> None:
     """Forty hosts with a period of ten seconds each send an event every ten seconds."""
     made = build_workload(arrival="per(host)", period="10s", lasting="2m")
     found = collect_events(made)
-    assert (4.0, 480) == (made.rate, made.event_count)
+    assert (4.0, 4.0, 480) == (made.rate, made.writes.rate, made.event_count)
     times: dict[str, list[int]] = {}
     for host, time in zip(found["host"], found["clock"].tolist(), strict=True):
         times.setdefault(host, []).append(time)

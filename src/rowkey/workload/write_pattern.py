@@ -82,7 +82,8 @@ class WritePattern:
     Args:
         arrival: one of `ARRIVAL_MODES`.
         entity: the field of arrival per(field).
-        rate: events a second, or None if it was not declared; never beside a period.
+        rate: events a second, as declared, or as often as the declared number of entities write
+            in their period; else None.
         time: the field that holds an event's time, or None.
         is_sorted: whether a sample is sorted by time before it is replayed; if None, where its
             times are in no order though events arrive by the clock.
@@ -145,10 +146,14 @@ def bind_writes(
     if entity is not None:
         _check_per_arrival(entity, options, fields, mistakes)
     duration_ms = note.parse_option("writes.for", options.lasting, _parse_milliseconds)
+    rate = note.parse_option("writes.rate", options.rate, _parse_positive_rate)
+    entities = None if entity is None else fields[entity].declaration.distinct
+    if rate is None and period and entities:
+        rate = entities * 1_000 / period
     return WritePattern(
         arrival=arrival,
         entity=entity,
-        rate=note.parse_option("writes.rate", options.rate, _parse_positive_rate),
+        rate=rate,
         time=_bind_time(options, fields, mistakes),
         is_sorted=options.sort,
         period_ms=period,
