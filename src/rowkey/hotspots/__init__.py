@@ -9,6 +9,7 @@ from rowkey.hotspots.causes import CAUSES as CAUSES
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import (
     CLOCK_ARRIVALS,
+    RANDOM_ARRIVAL,
     find_bucket_clock_field,
     find_clock_field,
     find_leading_part,
@@ -57,6 +58,7 @@ __all__ = [
     "CLOCK_ARRIVALS",
     "MIN_EVENTS_PER_SERVER",
     "MIN_PEAK_EVENTS",
+    "RANDOM_ARRIVAL",
     "READ_CAUSES",
     "WARM_RATIO",
     "WINDOW_WIDTHS_S",

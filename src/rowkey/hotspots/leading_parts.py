@@ -30,6 +30,8 @@ MIN_ALONE_SHARE = 0.9
 """Share of a stretch from which one value fills it, as in a run or a batch."""
 CLOCK_ARRIVALS = frozenset({"clock", "per", "sequential"})
 """Arrival modes in which the time of an event is the time of its arrival."""
+RANDOM_ARRIVAL = "random"
+"""The arrival mode in which the order of a file says nothing."""
 MAX_STRETCHES = 50
 """Stretches of a sample that are compared with each other."""
 MIN_STRETCH_EVENTS = 20
@@ -222,7 +224,8 @@ def _find_rising_field(design: Design, facts: Mapping[str, FieldFacts], part: Pa
     is_time = writes.time is design.fields[name]
     if writes.is_sorted or (not is_time and is_in_another_order(design, facts)):
         return name if is_time else None
-    rising_share = facts[name].rising_share if name in facts else None
+    is_ordered = name in facts and writes.arrival != RANDOM_ARRIVAL
+    rising_share = facts[name].rising_share if is_ordered else None
     if rising_share is not None:
         if rising_share >= MIN_RULE_SHARE:
             return name

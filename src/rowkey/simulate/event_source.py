@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
-from rowkey.hotspots import build_declared_facts, is_in_another_order
+from rowkey.hotspots import RANDOM_ARRIVAL, build_declared_facts, is_in_another_order
 from rowkey.keys import (
     ColumnBatch,
     Determinant,
@@ -25,6 +25,7 @@ from rowkey.workload import (
     SampleSummary,
     SkippedRows,
     WorkloadGenerator,
+    build_bit_generator,
     compute_max_events,
     estimate_table_rows,
     open_sample,
@@ -317,6 +318,8 @@ def _read_source(
     disorder = _measure_disorder(design, summary)
     if disorder is not None:
         store = EventStore.from_unsorted(store.read_events())
+    elif design.writes.arrival == RANDOM_ARRIVAL:  # in any other order than that of the file
+        store = store.shuffle(build_bit_generator("arrival", seed))
     summary.skipped_rows, summary.assumptions = file.skipped_rows, file.assumptions
     return EventSource(
         "sample",

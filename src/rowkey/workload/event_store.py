@@ -55,6 +55,27 @@ class EventStore:
                 store._batches.append(batch)
         return store
 
+    def shuffle(self, bits: np.random.BitGenerator) -> EventStore:
+        """Return the events in a random order, at random times between their first and their last.
+
+        Args:
+            bits: where randomness comes from.
+        """
+        import numpy as np
+
+        chance = np.random.Generator(bits)
+        clocks = (batch.clock_ms for batch in self.read_events())
+        ends = [(one.min(), one.max()) for one in clocks if one is not None and len(one)]
+        first = min((one for one, _ in ends), default=0)
+        last = max((one for _, one in ends), default=len(self))
+        shuffled = EventStore.from_unsorted(
+            EventBatch(batch.rows, chance.integers(first, last, len(batch), endpoint=True))
+            for batch in self.read_events()
+        )
+        if ends:
+            return shuffled
+        return EventStore(EventBatch(batch.rows, None) for batch in shuffled.read_events())
+
     def __len__(self) -> int:
         return self._batches.row_count
 

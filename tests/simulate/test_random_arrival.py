@@ -1,0 +1,37 @@
+"""Under a random arrival, the order of a file changes no verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+
+from rowkey.design import Design
+from rowkey.simulate import run
+
+CUSTOMERS, ORDERS = 40, 100
+
+
+@pytest.mark.parametrize("has_time", [True, False])
+def test_a_file_sorted_by_an_entity_is_not_written_in_its_order(*, has_time: bool) -> None:
+    """One customer after the other looks hot by the clock, and as even as it is at random."""
+    names = [f"c{n // ORDERS:02}" for n in range(CUSTOMERS * ORDERS)]
+    times = [1_700_000_000 + n % ORDERS * 86_400 + n // ORDERS for n in range(len(names))]
+    rows = pa.table({"customer": names, "at": times, "number": range(len(names))})
+    fields = {"customer": {"type": "text", "max_bytes": 8}, "number": "u32"}
+    design = Design(
+        "orders",
+        "[customer][number]",
+        fields={**fields, "at": "timestamp_s"} if has_time else fields,
+        splits=[f"c{n:02}" for n in range(5, CUSTOMERS, 5)],
+        writes={"arrival": "random", "time": "at"} if has_time else {"arrival": "random"},
+    )
+    drawn, again, sorted_file = (
+        run(one, rows, seed=1)
+        for one in (design, design, design.copy_with_options(writes={"sort": False}))
+    )
+    assert ("even", "hot") == (drawn.verdict.level, sorted_file.verdict.level)
+    assert "moving_front" not in {one.code for one in drawn.causes}
+    assert drawn.verdict == again.verdict
+    assert Counter(names) == Counter(drawn.sampled_rows.column("customer").to_pylist())
