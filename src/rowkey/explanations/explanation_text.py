@@ -110,8 +110,8 @@ def _format_proposal(explanation: Explanation) -> Iterator[str]:
     yield _format_line("", f"it would read {ranges} for this answer")
     if new.moved_fields:
         remark = (
-            "is a column now; declare it nullable if rows may lack it"
+            "is a column now; rows may lack it only if it is declared nullable"
             if len(new.moved_fields) == 1
-            else "are columns now; declare those nullable that rows may lack"
+            else "are columns now; rows may lack only those that are declared nullable"
         )
         yield _format_line("", f"{', '.join(new.moved_fields)} {remark}")

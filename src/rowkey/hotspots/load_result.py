@@ -423,7 +423,7 @@ def format_skew_floor(
     """
     if load <= least_skew + ROUNDING:
         return (
-            f"the skew over {pluralize(servers, 'server')} cannot fall below "
+            f"under this key the skew over {pluralize(servers, 'server')} cannot fall below "
             f"{_format_rounded_down(load)}{windows_phrase}"
         )
     return (
