@@ -23,6 +23,7 @@ splits = "per_bucket"
 user   = {{ type = "u64", distinct = 2000 }}
 at     = "timestamp_s"
 number = "u64"
+shop   = {{ type = "u64", distinct = 50 }}
 
 [families.d]
 compression = "ZSTD"
@@ -53,8 +54,11 @@ rate  = "100/s"
 @pytest.fixture
 def main(tmp_path: Path) -> Path:
     """Write a design that begins with the time, its companion and its sample."""
-    rows = [f"{n * 7919 % 1999},{1_600_000_000 + n // 9},{n * 2_654_435_761}" for n in range(9_000)]
-    (tmp_path / "orders.csv").write_text("\n".join(["user,at,number", *rows]) + "\n")
+    rows = [
+        f"{n * 7919 % 1999},{1_600_000_000 + n // 9},{n * 2_654_435_761},{n * 31 % 50}"
+        for n in range(9_000)
+    ]
+    (tmp_path / "orders.csv").write_text("\n".join(["user,at,number,shop", *rows]) + "\n")
     key = "[bucket(number, 16)][number][user][desc(at)]"
     (tmp_path / "by_number.toml").write_text(TABLE.format(name="by_number", key=key, more=""))
     more = 'companions = { by_number = "by_number.toml" }\n'
@@ -86,6 +90,19 @@ def test_a_search_takes_a_companion_for_what_it_serves(main: Path) -> None:
     assert ["by_number"] == list(written.companions)
     assert ["one", "latest"] == [read.name for read in written.reads]
     assert 0 == run("simulate", better).code
+
+
+def test_a_companion_of_other_fields_is_left_with_a_note(main: Path) -> None:
+    """The written design has no companion that it could not have, and all of its reads."""
+    text = main.read_text().replace('where = "user = ?"', 'where = "user = ? and shop = ?"')
+    main.write_text(text)
+    better = main.with_name("better.toml")
+    done = run("advise", main, "--write", better)
+    assert 0 == done.code
+    assert "without the present companions, by_number" in done.err
+    written = Design.read(better)
+    assert {} == written.companions
+    assert ["one", "latest"] == [read.name for read in written.reads]
 
 
 def test_a_comparison_has_no_figure_of_what_a_companion_serves(main: Path) -> None:

@@ -118,6 +118,7 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
         UsageError: a file exists and `--force` was not given.
     """
     from rowkey.cli.destination import Destination
+    from rowkey.design import find_companion_obstacle
     from rowkey.render import format_advised_design
     from rowkey.schema import format_key
 
@@ -138,5 +139,10 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
     if advice.companion_obstacle is not None:
         what = "no table is a companion of another: write each event to all of them"
         print_notes([f"{what} ({advice.companion_obstacle})"])
+    present = advice.declared.design.companions
+    obstacle = find_companion_obstacle(main.design, present) if present else None
+    if obstacle is not None:
+        names = ", ".join(present)
+        print_notes([f"{main_file}: without the present companions, {names} ({obstacle})"])
     if companions:
         print_notes([f"{main_file}: keeps {', '.join(companions)} in step as companions"])
