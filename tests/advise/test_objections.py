@@ -29,7 +29,7 @@ def build_judged_design(
             rank=(rank, poor_count),
             decisive=SimpleNamespace(rank=rank, message=f"rank {rank}"),
         ),
-        simulation=SimpleNamespace(reads=()),
+        simulation=SimpleNamespace(reads=(), design=DESIGN),
         warnings=warnings,
         warning_codes={one.code for one in warnings},
         write_cost=cost,
@@ -116,7 +116,7 @@ def test_what_the_file_allows_is_no_new_warning() -> None:
 
 def test_no_key_is_praised_for_the_reads_that_nobody_declares() -> None:
     """Without declared reads, no key is called the one with the cheapest reads."""
-    declared = build_judged_design(2)
-    declared.design = Design("t", "[host]", fields={"host": "text"})
+    declared: Any = build_judged_design(2)
+    declared.simulation.design = Design("t", "[host]", fields={"host": "text"})
     picks = choose_picks(declared, [build_judged_design(1, cost=0.5)])
     assert [("balanced", "writes", "size", "nearest")] == [one.strengths for one in picks]
