@@ -31,7 +31,7 @@ MIN_ALONE_SHARE = 0.9
 CLOCK_ARRIVALS = frozenset({"clock", "per", "sequential"})
 """Arrival modes in which the time of an event is the time of its arrival."""
 RANDOM_ARRIVAL = "random"
-"""The arrival mode in which the order of a file says nothing."""
+"""The arrival mode in which the order of a file with times says nothing."""
 MAX_STRETCHES = 50
 """Stretches of a sample that are compared with each other."""
 MIN_STRETCH_EVENTS = 20
@@ -224,8 +224,8 @@ def _find_rising_field(design: Design, facts: Mapping[str, FieldFacts], part: Pa
     is_time = writes.time is design.fields[name]
     if writes.is_sorted or (not is_time and is_in_another_order(design, facts)):
         return name if is_time else None
-    is_ordered = name in facts and writes.arrival != RANDOM_ARRIVAL
-    rising_share = facts[name].rising_share if is_ordered else None
+    is_drawn = writes.arrival == RANDOM_ARRIVAL and writes.time is not None
+    rising_share = facts[name].rising_share if name in facts and not is_drawn else None
     if rising_share is not None:
         if rising_share >= MIN_RULE_SHARE:
             return name

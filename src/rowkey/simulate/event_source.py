@@ -318,7 +318,8 @@ def _read_source(
     disorder = _measure_disorder(design, summary)
     if disorder is not None:
         store = EventStore.from_unsorted(store.read_events())
-    elif design.writes.arrival == RANDOM_ARRIVAL:  # in any other order than that of the file
+    elif design.writes.arrival == RANDOM_ARRIVAL and design.writes.time is not None:
+        # Without a time, as drafts declare it, the order of the file is all that is known.
         store = store.shuffle(build_bit_generator("arrival", seed))
     summary.skipped_rows, summary.assumptions = file.skipped_rows, file.assumptions
     return EventSource(

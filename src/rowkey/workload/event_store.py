@@ -67,14 +67,11 @@ class EventStore:
         clocks = (batch.clock_ms for batch in self.read_events())
         ends = [(one.min(), one.max()) for one in clocks if one is not None and len(one)]
         first = min((one for one, _ in ends), default=0)
-        last = max((one for _, one in ends), default=len(self))
-        shuffled = EventStore.from_unsorted(
+        last = max((one for _, one in ends), default=0)
+        return EventStore.from_unsorted(
             EventBatch(batch.rows, chance.integers(first, last, len(batch), endpoint=True))
             for batch in self.read_events()
         )
-        if ends:
-            return shuffled
-        return EventStore(EventBatch(batch.rows, None) for batch in shuffled.read_events())
 
     def __len__(self) -> int:
         return self._batches.row_count
