@@ -103,13 +103,19 @@ def write_advice(orders: Path) -> tuple[Outcome, Advice]:
 
 
 def check_picks(advice: Advice) -> None:
-    """Check that no pick has a worse verdict than the declared design, or a new warning."""
+    """Check that no pick has a worse verdict than the declared design, or a new warning.
+
+    Each keeps the fields of the declared key, unless one of its own tells every row apart.
+    """
     known = {one.code for one in advice.declared.lint_result.filter_by_severity("warning")}
     for pick in advice.picks:
         assert pick.judged.verdict.decisive.rank <= advice.declared.verdict.decisive.rank
         found = {one.code for one in pick.judged.lint_result.filter_by_severity("warning")}
         assert found <= known
-        assert set(advice.declared.design.key.fields) <= set(pick.judged.design.key.fields)
+        fields = pick.judged.design.key.fields
+        assert set(advice.declared.design.key.fields) <= set(fields) or any(
+            one.declaration.unique for one in fields.values()
+        )
     assert len(advice.picks) <= 5
     strengths = [one for pick in advice.picks for one in pick.strengths]
     assert len(strengths) == len(set(strengths))

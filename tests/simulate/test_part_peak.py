@@ -12,7 +12,7 @@ import pytest
 from rowkey.advise import judge_simulation
 from rowkey.design import Design
 from rowkey.simulate import Simulation, run
-from rowkey.simulate.part_peak import PartGrowth, PartLoad
+from rowkey.simulate.part_peak import CommonLoad, PartGrowth, PartLoad
 
 START_MS = 1_700_006_400_000
 HOURS = 48
@@ -163,6 +163,59 @@ def test_minutes_of_a_long_recording_are_not_skipped(part: str) -> None:
     assert "poor" == judge_simulation(found).verdict.grade
 
 
+@pytest.mark.parametrize("key", ["[bucket(user, 16)][user][item]", "[user][item]"])
+def test_sessions_of_users_are_no_busy_time_of_all(key: str) -> None:
+    """A user's items come within a minute, whatever else the key has beside the user."""
+    users, seconds = generate_bursts(np.random.default_rng(10))
+    rate = len(users) / HOURS / 3_600
+    kept = users % 20 == 0
+    part = simulate_items(key, users[kept], seconds[kept], rate, {"of": "user", "share": "5%"})
+    whole = simulate_events(users, seconds, rate).write_peak
+    assert part.write_peak is not None
+    assert whole is not None
+    assert pytest.approx(whole.server_factor, rel=0.4) == part.write_peak.server_factor
+
+
+@pytest.mark.parametrize("key", ["[bucket(user, 16)][user][item]", "[user][item]"])
+def test_sessions_of_more_users_are_at_other_times(key: str) -> None:
+    """A recording of far fewer events than declared has few sessions of many; the table all."""
+    chance, sessions, items = np.random.default_rng(11), 2_000, 400
+    users = np.repeat(chance.integers(0, 500, sessions), items)
+    seconds = np.repeat(chance.random(sessions) * 400 * 86_400, items)
+    seconds += chance.random(len(seconds)) * 60
+    part = simulate_items(key, users, seconds, 1_000)
+    busier_values = part.assume_growth("rows").write_peak
+    assert busier_values is not None
+    assert busier_values.server_factor > 1_000
+    # Sessions of a million users level out; but one server may have them all, as in the sample.
+    assert part.write_peak is None or part.write_peak.server_factor < 1.5 * SERVERS
+
+
+def simulate_items(
+    key: str,
+    users: np.ndarray,
+    seconds: np.ndarray,
+    rate: float,
+    sample: dict[str, Any] | None = None,
+) -> Simulation:
+    """Return the simulation of users' items on eight servers."""
+    order = np.argsort(seconds, kind="stable")
+    design = Design(
+        "t", key,
+        fields={"user": "u16", "item": "u64", "ts": "timestamp_ms"},
+        splits="per_bucket" if "bucket" in key else {"algorithm": "uniform", "regions": 16},
+        cluster={"servers": SERVERS, "capacity": f"{2 * rate:.6f}/s"},
+        writes={"rate": f"{rate:.6f}/s", "time": "ts"},
+        **({"sample": sample} if sample else {}),
+    )  # fmt: skip
+    columns = {
+        "user": users[order] * 21,
+        "item": np.arange(len(order)),
+        "ts": START_MS + (seconds[order] * 1_000).astype(np.int64),
+    }
+    return run(design, pa.table(columns))
+
+
 def test_memory_follows_the_events_and_not_the_time() -> None:
     """Windows of a century take no more than those of a day."""
     chance = np.random.default_rng(7)
@@ -170,7 +223,9 @@ def test_memory_follows_the_events_and_not_the_time() -> None:
     peaks = []
     for count in (1_440, 1_440 * 36_500):
         tracemalloc.start()
-        load = PartLoad(groups, (places * count).astype(np.int64), count, PartGrowth(1, 0.01))
+        windows = (places * count).astype(np.int64)
+        common_load = CommonLoad(groups, windows, count)
+        load = PartLoad(groups, common_load, windows, count, PartGrowth(1, 0.01))
         load.estimate_maximum(np.full(SERVERS, 1 / SERVERS))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
@@ -203,7 +258,8 @@ def test_the_printed_range_holds() -> None:
         draws = chance.random(len(entities) if has_events else count)
         kept = (draws if has_events else draws[entities]) < share
         growth = PartGrowth(1, share) if has_events else PartGrowth(1 / share, 1)
-        load = PartLoad(entities[kept], windows[kept], 144, growth)
+        common_load = CommonLoad(entities[kept], windows[kept], 144)
+        load = PartLoad(entities[kept], common_load, windows[kept], 144, growth)
         shares = np.bincount(servers[kept], minlength=SERVERS) / np.count_nonzero(kept)
         even = np.full(SERVERS, 1 / SERVERS)
         found = load.estimate_maximum(shares if has_events else even)

@@ -146,7 +146,7 @@ def judge_open_growth(simulation: Simulation, findings: Sequence[Finding]) -> Me
         findings: what the lint rules found in it.
     """
     density = simulation.time_density
-    if density is None or not simulation.design.reads or not simulation.is_growth_open:
+    if density is None or not simulation.is_growth_open:
         return None
     more_values, busier_values = (
         judge_design(simulation.assume_growth(one), findings) for one in ("entities", "rows")

@@ -24,6 +24,7 @@ from rowkey.hotspots.load_result import (
     LoadResult,
     MeasuredSkew,
     assign_row_codes,
+    compute_colocated_share,
     count_repeated_rows,
     find_indivisible_fields,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "WindowCounts",
     "assign_row_codes",
     "build_declared_facts",
+    "compute_colocated_share",
     "compute_even_deviation",
     "compute_even_skew",
     "compute_least_skew",

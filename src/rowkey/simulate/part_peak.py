@@ -55,19 +55,89 @@ class PartGrowth:
     thinning: float
 
 
+class CommonLoad:
+    """The load of busy times that many entities have in common, in parts of its mean.
+
+    It is counted in the finest steps of time in which the events of some entities tell where those
+    of others lie. `heights` has its heights, `shares` how much of the time has each, and
+    `step_bursts` how many bursts the busiest step has.
+
+    Args:
+        entities: for each sampled event, the number of what comes by itself, such as its user.
+        windows: its window.
+        window_count: how many windows there are.
+
+    Source: least-squares cross-validation, leaving out entities instead of events; Rudemo,
+    Empirical choice of histograms and kernel density estimators (1982).
+    """
+
+    def __init__(self, entities: Ints, windows: Ints, window_count: int) -> None:
+        import numpy as np
+
+        codes, counts = np.unique(entities * window_count + windows, return_counts=True)
+        own_windows, sizes = codes % window_count, counts.astype(np.float64)
+        owners, _ = _number_runs(codes // window_count)
+        totals, count = np.bincount(owners, sizes), float(sizes.sum())
+        size = float(sizes @ sizes) / count
+        heights, shares, best = np.ones(1), np.ones(1), -1.0
+        self.step_bursts = count / size
+        steps_held, places_held = np.unique(own_windows, return_inverse=True)
+        for shift in range((window_count - 1).bit_length() - 1, -1, -1):
+            numbers, firsts = _number_runs(steps_held >> shift)
+            steps, places = steps_held[firsts] >> shift, numbers[places_held]
+            ends = np.minimum((steps + 1) << shift, window_count)
+            lengths = (ends - (steps << shift)) / window_count
+            step_count = (window_count - 1 >> shift) + 1
+            loads = np.bincount(places, sizes)
+            _, firsts = _number_runs(owners * len(steps) + places)
+            own, at, of = np.add.reduceat(sizes, firsts), places[firsts], owners[firsts]
+            others = own * (loads[at] - own) / (count - totals[of]).clip(1)
+            score = float((loads**2 / lengths).sum()) / count**2
+            score -= 2 * float((others / lengths[at]).sum()) / count
+            # Values that stay are in many steps, which then are not independent of each other.
+            stays = float(np.bincount(of)[of] @ own) / count
+            noise = sqrt(2 * (step_count - 1) * stays) * float(own @ own) / count**2
+            if score + STEP_DEVIATIONS * noise >= best:
+                continue
+            best = score + STEP_DEVIATIONS * noise
+            # As many bursts of a mean size as each step has, if all were equally long.
+            relative = np.append(loads / lengths / step_count / size, 0.0)
+            weights = np.append(lengths, 1 - lengths.sum()).clip(0)
+            relative, places = np.unique(relative, return_inverse=True)  # most are alike
+            weights = np.bincount(places, weights).astype(np.float64)
+            means = np.linspace(0.1, sqrt(float(relative.max()) * 1.2 + 1), GRID_SIZE) ** 2
+            chances = compute_likelihoods(relative, means[np.newaxis])
+            chances = chances * estimate_mixture(relative, np.ones(len(relative)), weights, means)
+            expected = chances @ means / chances.sum(1)
+            classes = np.searchsorted(means, expected)
+            shares, heights = _average_classes(classes, weights, expected)
+            heights = heights / float(heights @ shares)
+            self.step_bursts = float(relative.max())
+        kept = shares > MIN_SHARE
+        self.heights, self.shares = heights[kept], shares[kept]
+
+
 class PartLoad:
     """The load of a window of a server, in a table of which a sample has a part.
 
     Args:
         groups: for each sampled event, the number of its values that lie on one server at a time.
-        windows: its window.
+        common_load: how much of the load falls into busy times that many values have in common.
+        windows: the window of each event.
         window_count: how many windows there are.
         growth: how the table follows from the sample.
 
     Cost: 0.2 s for 100,000 events, whatever the number of windows; memory follows the events.
     """
 
-    def __init__(self, groups: Ints, windows: Ints, window_count: int, growth: PartGrowth) -> None:
+    def __init__(
+        self,
+        groups: Ints,
+        common_load: CommonLoad,
+        windows: Ints,
+        window_count: int,
+        growth: PartGrowth,
+    ) -> None:
         import numpy as np
 
         self._window_count = window_count
@@ -76,9 +146,9 @@ class PartLoad:
         self._owners, _ = _number_runs(codes // window_count)
         self._totals = np.bincount(self._owners, self._sizes)
         self._growth = growth
+        self._common_load = common_load
         self.mean = len(groups) * growth.copies / growth.thinning / window_count
         """Events of a mean window on all servers."""
-        self._heights, self._height_shares = self._estimate_heights()
         self._burst_sizes, self._burst_shares = self._estimate_bursts()
 
     def estimate_maximum(self, server_shares: Floats, min_events: int = 0) -> Estimate:
@@ -94,17 +164,18 @@ class PartLoad:
 
         shares, servers = server_shares, len(server_shares)
         if self._growth.copies < MIN_FACTOR:  # the part shows which server is busier
-            error = 1 / (self._step_bursts * float(shares.max()))
+            error = 1 / (self._common_load.step_bursts * float(shares.max()))
         else:  # others lie elsewhere, so that some server has more of the large ones
             draws = self._growth.copies * self._totals.sum() ** 2 / (self._totals @ self._totals)
             lifted = min(float(shares.max() * compute_even_skew(draws, servers)), 1.0)
             rest = (1 - lifted) / max(1 - float(shares.max()), 1e-9)
             shares = np.append(np.delete(shares, shares.argmax()) * rest, lifted)
-            error = 1 / self._step_bursts + float(compute_even_deviation(draws, servers)) ** 2
+            error = 1 / self._common_load.step_bursts
+            error += float(compute_even_deviation(draws, servers)) ** 2
         low, likely, high = (
             self._find_maximum(chance, shares, min_events) for chance in (0.025, 0.5, 0.975)
         )
-        common = self.mean * float(self._heights.max() * shares.max())
+        common = self.mean * float(self._common_load.heights.max() * shares.max())
         in_bursts = max(1 - common / likely, 0)
         error = RANGE_DEVIATIONS * sqrt(error + in_bursts**2 * self._burst_error**2)
         return Estimate(low / (1 + error), likely, high * (1 + error))
@@ -115,9 +186,10 @@ class PartLoad:
 
         digits = 2 + len(str(len(server_shares)))  # of shares that are told apart
         shares, numbers = np.unique(np.round(server_shares, digits), return_counts=True)
-        means = self.mean * np.outer(self._heights, shares).ravel()
-        others = self.mean * np.outer(self._heights, 1 - shares).ravel()
-        counts = self._window_count * np.outer(self._height_shares, numbers).ravel()
+        heights, height_shares = self._common_load.heights, self._common_load.shares
+        means = self.mean * np.outer(heights, shares).ravel()
+        others = self.mean * np.outer(heights, 1 - shares).ravel()
+        counts = self._window_count * np.outer(height_shares, numbers).ravel()
 
         def is_enough(most: float) -> bool:
             tails = self._compute_tails(most, means)
@@ -160,56 +232,6 @@ class PartLoad:
         above = np.array([NormalDist().cdf(-one) for one in root.tolist()])
         tails[is_above] = np.clip(above + density * (1 / scaled - 1 / root), 0.0, MAX_TAIL)
         return tails
-
-    def _estimate_heights(self) -> tuple[Floats, Floats]:
-        """Return heights of the load that is common to many values, and their shares of the time.
-
-        It is counted in the finest steps of time in which the events of some values tell where
-        those of others lie.
-
-        Source: least-squares cross-validation, leaving out values instead of events; Rudemo,
-        Empirical choice of histograms and kernel density estimators (1982).
-        """
-        import numpy as np
-
-        sizes, owners, count = self._sizes, self._owners, float(self._sizes.sum())
-        size = float(sizes @ sizes) / count
-        heights, shares, best = np.ones(1), np.ones(1), -1.0
-        self._step_bursts = count / size
-        windows, window_places = np.unique(self._windows, return_inverse=True)
-        for shift in range((self._window_count - 1).bit_length() - 1, -1, -1):
-            numbers, firsts = _number_runs(windows >> shift)
-            steps, places = windows[firsts] >> shift, numbers[window_places]
-            ends = np.minimum((steps + 1) << shift, self._window_count)
-            lengths = (ends - (steps << shift)) / self._window_count
-            step_count = (self._window_count - 1 >> shift) + 1
-            loads = np.bincount(places, sizes)
-            _, firsts = _number_runs(owners * len(steps) + places)
-            own, at, of = np.add.reduceat(sizes, firsts), places[firsts], owners[firsts]
-            others = own * (loads[at] - own) / (count - self._totals[of]).clip(1)
-            score = float((loads**2 / lengths).sum()) / count**2
-            score -= 2 * float((others / lengths[at]).sum()) / count
-            # Values that stay are in many steps, which then are not independent of each other.
-            stays = float(np.bincount(of)[of] @ own) / count
-            noise = sqrt(2 * (step_count - 1) * stays) * float(own @ own) / count**2
-            if score + STEP_DEVIATIONS * noise >= best:
-                continue
-            best = score + STEP_DEVIATIONS * noise
-            # As many bursts of a mean size as each step has, if all were equally long.
-            relative = np.append(loads / lengths / step_count / size, 0.0)
-            weights = np.append(lengths, 1 - lengths.sum()).clip(0)
-            relative, places = np.unique(relative, return_inverse=True)  # most are alike
-            weights = np.bincount(places, weights).astype(np.float64)
-            means = np.linspace(0.1, sqrt(float(relative.max()) * 1.2 + 1), GRID_SIZE) ** 2
-            chances = compute_likelihoods(relative, means[np.newaxis])
-            chances = chances * estimate_mixture(relative, np.ones(len(relative)), weights, means)
-            expected = chances @ means / chances.sum(1)
-            classes = np.searchsorted(means, expected)
-            shares, heights = _average_classes(classes, weights, expected)
-            heights = heights / float(heights @ shares)
-            self._step_bursts = float(relative.max())
-        kept = shares > MIN_SHARE
-        return heights[kept], shares[kept]
 
     def _estimate_bursts(self) -> tuple[Floats, Floats]:
         """Return sizes of bursts in the table, and which share of its events comes in each."""

@@ -153,16 +153,10 @@ class RowScale:
         """Return how many independent rows show as well where rows lie; infinite if all do.
 
         In a sample of all rows of some entities, those of one lie together.
-
-        Source: the design effect of clusters; Kish, Survey Sampling (1965), section 5.4.
         """
-        import numpy as np
-
         if self._part_share is None or self._part not in self._rows.schema.names:
             return inf
-        groups, _ = self._measure_values((self._part,))
-        sizes = np.bincount(groups).astype(np.float64)
-        return float(sizes.sum() ** 2 / (sizes @ sizes))
+        return count_draws(self._measure_values((self._part,))[0])
 
     def count_paced_rows(self, read: DeclaredRead) -> float | None:
         """Return the rows of an answer where each value of a field writes at a declared period.
@@ -505,6 +499,17 @@ def number_values(rows: pa.RecordBatch, names: Iterable[str]) -> np.ndarray[Any,
         codes = rows.column(name).dictionary_encode().indices.fill_null(-1).to_numpy()
         _, groups = np.unique(groups * (len(codes) + 1) + codes + 1, return_inverse=True)
     return groups
+
+
+def count_draws(groups: np.ndarray[Any, Any]) -> float:
+    """Return how many groups of equal size are as concentrated as some groups.
+
+    Source: the design effect of clusters; Kish, Survey Sampling (1965), section 5.4.
+    """
+    import numpy as np
+
+    sizes = np.bincount(groups).astype(np.float64)
+    return float(sizes.sum() ** 2 / (sizes @ sizes))
 
 
 def measure_time_density(

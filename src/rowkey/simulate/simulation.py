@@ -34,6 +34,7 @@ from rowkey.simulate.row_scale import (
     MIN_LONGER,
     RowScale,
     TimeDensity,
+    count_draws,
     measure_time_density,
     number_values,
 )
@@ -63,6 +64,11 @@ if TYPE_CHECKING:
     from rowkey.simulate.split_report import SplitReport
     from rowkey.simulate.verdict import Verdict
 
+MIN_ENTITY_DRAWS = 100
+"""Values of equal numbers of events, as many as a field stands for, from which on the bursts of its
+values are a rule: a burst of one among few counts where it falls."""
+MIN_ENTITY_EVENTS = 2
+"""Mean events of a value from which on they can come together; a number of an event does not."""
 _READ_FREE_RESULTS = (
     "regions",
     "skews",
@@ -258,21 +264,71 @@ class Simulation:
 
         None for generated events, whose peaks are declared, and if no minute differs from others.
         """
-        import numpy as np
-
         if self.source.origin != "sample" or self.is_thin or self.time_density is None:
             return None
-        density, placements = self.time_density, self.replay.placements
-        growth, rows = self._part_growth, self.sampled_rows
-        if growth is None:
-            peak = find_write_peak(self.skews, density, self.operation_count, placements)
-            return self._allow_for_haste(peak)
-        names, shares = find_indivisible_fields(self.design), self._find_window_shares(growth)
-        groups = number_values(rows, names) if names else np.arange(rows.num_rows)
-        replayed = "loads", *names, growth, self.operation_count, rows.num_rows, self.seed
-        loads = self.source.measurements.setdefault(replayed, {})  # many keys divide these fields
-        peak = estimate_table_peak(groups, rows, density, growth, shares, placements.regions, loads)
-        return self._allow_for_haste(peak)
+        if self._part_growth is not None:
+            return self._allow_for_haste(self._estimate_table_peak(self._part_growth))
+        recorded = find_write_peak(
+            self.skews, self.time_density, self.operation_count, self.replay.placements
+        )
+        if recorded is None or self._assumed_growth is None:
+            return self._allow_for_haste(recorded)
+        likely = self._estimate_table_peak(self._assumed_growth)
+        # What more values are assumed for makes a peak flatter, and none that was not recorded.
+        if likely is not None and likely.server_factor >= recorded.server_factor:
+            return recorded
+        return likely
+
+    def _estimate_table_peak(self, growth: PartGrowth) -> WritePeak | None:
+        """Return the peak of the table of which the sample has a part.
+
+        Args:
+            growth: how the table follows from it.
+        """
+        import pyarrow as pa
+
+        density, rows = self.time_density, self.sampled_rows
+        assert density is not None
+        names = find_indivisible_fields(self.design)
+        replayed = "peaks", growth, self.operation_count, rows.num_rows, self.seed
+        return estimate_table_peak(
+            names,
+            self._list_entity_choices(names),
+            locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary())),
+            rows,
+            density,
+            growth,
+            self._find_window_shares(growth),
+            self.replay.placements.regions,
+            self.source.measurements.setdefault(replayed, {}),
+        )
+
+    def _list_entity_choices(self, names: tuple[str, ...]) -> Sequence[tuple[str, ...]]:
+        """Return fields of what may come by itself in time, such as a user.
+
+        The field of which the sample has a part; any field that has many values where nothing says
+        it. Events come by themselves where the sample has a part of those.
+
+        Args:
+            names: the fields of which rows with equal values lie on one server at a time.
+        """
+        part = self.design.sample_part
+        if self._part_growth is None:
+            return [(name,) for name in self._entity_fields]
+        return [(part,) if part in self.sampled_rows.schema.names else names]
+
+    @cached_property
+    def _entity_fields(self) -> Sequence[str]:
+        """Return the fields of many values, of which each has some events and none has many."""
+        rows, time = self.sampled_rows, self.design.writes.time
+        found = []
+        for name in rows.schema.names:
+            if time is None or name != time.name:
+                groups = number_values(rows, [name])
+                is_repeated = MIN_ENTITY_EVENTS * (int(groups.max()) + 1) <= len(groups)
+                if is_repeated and count_draws(groups) >= MIN_ENTITY_DRAWS:
+                    found.append(name)
+        return found
 
     def _allow_for_haste(self, peak: WritePeak | None) -> WritePeak | None:
         """Return the peak of a table whose values write more often than those of the sample."""
@@ -312,6 +368,22 @@ class Simulation:
             most = min(field.declaration.distinct or inf, inf if listed is None else len(listed))
             copies = min(1 / share, max(most / len(rows.column(part).unique()), 1.0))
         return PartGrowth(copies, share * copies * rows.num_rows / self.operation_count)
+
+    @property
+    def _assumed_growth(self) -> PartGrowth | None:
+        """Return how the table follows from a sample of a far lower rate; None if it is no such.
+
+        Reads take such a sample for one of few values, all of whose events it has. So does the
+        peak: many more values are not busy in the same minute. Values that write more often are.
+        """
+        density, grows = self.time_density, self.grows or self.design.declaration.writes.grows
+        if density is None or density.sample_factor <= MAX_WAVE_FACTOR or grows == "rows":
+            return None
+        if self.design.sample_part == "events" or not self._entity_fields:
+            return None
+        if self._build_row_scale({}).measure_haste() > 1:
+            return None
+        return PartGrowth(density.sample_factor, self.sampled_rows.num_rows / self.operation_count)
 
     @cached_property
     def _entity_chance(self) -> EntityChance | None:
@@ -553,7 +625,9 @@ class Simulation:
         """
         arguments = {one.name: getattr(self, one.name) for one in fields(Simulation)}
         other = Simulation(**{**arguments, "grows": grows})
-        vars(other).update(self._get_read_free_results())
+        kept = self._get_read_free_results()
+        kept.pop("write_peak", None)
+        vars(other).update(kept)
         return other
 
     def _get_read_free_results(self) -> dict[str, Any]:

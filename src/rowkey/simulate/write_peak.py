@@ -6,9 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from rowkey.hotspots import MIN_PEAK_EVENTS, compute_even_deviation, compute_even_skew
-from rowkey.simulate.part_peak import PartLoad
-from rowkey.simulate.row_scale import SECOND_NS
+from rowkey.hotspots import (
+    MIN_PEAK_EVENTS,
+    compute_colocated_share,
+    compute_even_deviation,
+    compute_even_skew,
+)
+from rowkey.simulate.part_peak import CommonLoad, PartLoad
+from rowkey.simulate.row_scale import SECOND_NS, number_values
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 
 PEAK_WIDTHS_S = (60, 600)
 """Widths of window that a peak is measured in: the narrowest in which one holds enough events."""
+COLOCATED_SHARE = 0.9
+"""Share of the events of an entity in one region from which on they are taken to lie together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,24 +134,29 @@ def _compute_noise(events: float, places: int) -> float:
 
 
 def estimate_table_peak(
-    groups: Ints,
+    names: tuple[str, ...],
+    entity_choices: Sequence[tuple[str, ...]],
+    regions: np.ndarray[Any, Any],
     rows: pa.RecordBatch,
     density: TimeDensity,
     growth: PartGrowth,
     server_shares: Floats,
     region_count: int,
-    loads: dict[int, PartLoad],
+    measurements: dict[tuple[object, ...], Any],
 ) -> WritePeak | None:
     """Return the peak of the table of which a sample has a part; None as for a recording.
 
     Args:
-        groups: for each sampled event, the number of its values that lie on one server at a time.
+        names: the fields of which rows with equal values lie on one server at a time.
+        entity_choices: fields of what may come by itself, such as a user; that one counts without
+            which busy times have the least in common.
+        regions: the region of each sampled event.
         rows: the sampled events.
         density: how densely they lie in time.
         growth: how the table follows from the sample.
         server_shares: the share of the events of a window that each server takes.
         region_count: how many regions there are.
-        loads: what was found of the same groups before by width of window, which more is added to.
+        measurements: what was found of the same events and growth before, which more is added to.
     """
     import numpy as np
 
@@ -153,13 +165,19 @@ def estimate_table_peak(
     for width_s in PEAK_WIDTHS_S:
         if width_s * SECOND_NS < density.step_ns:
             continue
-        count = max(round(density.duration_s / width_s), 1)
         numbers = (seconds // width_s).astype(np.int64)
         first = int(numbers.min())
-        windows = (numbers - first) % count  # the ends of the first and the last make one
-        if width_s not in loads:
-            loads[width_s] = PartLoad(groups, windows, count, growth)
-        load = loads[width_s]
+        windows, count = numbers - first, int(numbers.max()) - first + 1
+        common, entities, entity_names = find_common_load(
+            entity_choices, rows, windows, count, measurements.setdefault(("common", width_s), {})
+        )
+        # Events of one entity lie on one server if its rows do, whatever else is in the key.
+        is_held = compute_colocated_share(entities, regions) >= COLOCATED_SHARE
+        kept = "load", width_s, *(entity_names if is_held else names)
+        if kept not in measurements:
+            groups = entities if is_held else _number_groups(rows, names)
+            measurements[kept] = PartLoad(groups, common, windows, count, growth)
+        load: PartLoad = measurements[kept]
         all_events = load.estimate_maximum(np.ones(1)).value
         if all_events < MIN_PEAK_EVENTS:
             continue
@@ -186,3 +204,34 @@ def estimate_table_peak(
             (low, high),
         )
     return None
+
+
+def find_common_load(
+    entity_choices: Sequence[tuple[str, ...]],
+    rows: pa.RecordBatch,
+    windows: Ints,
+    window_count: int,
+    found: dict[tuple[str, ...], tuple[CommonLoad, Ints]],
+) -> tuple[CommonLoad, Ints, tuple[str, ...]]:
+    """Return the load that entities have in common, with the number of each event's, and fields.
+
+    Args:
+        entity_choices: fields of what may come by itself; the one with the least in common counts.
+        rows: the sampled events.
+        windows: the window of each.
+        window_count: how many windows there are.
+        found: what was found of some fields before, which more is added to.
+    """
+    for names in entity_choices:
+        if names not in found:
+            groups = _number_groups(rows, names)
+            found[names] = CommonLoad(groups, windows, window_count), groups
+    best = min(entity_choices, key=lambda names: float(found[names][0].heights.max()))
+    return *found[best], best
+
+
+def _number_groups(rows: pa.RecordBatch, names: Sequence[str]) -> Ints:
+    """Return the number of each row's values in some fields; each row has its own without any."""
+    import numpy as np
+
+    return number_values(rows, names) if names else np.arange(rows.num_rows)
