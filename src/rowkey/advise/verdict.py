@@ -237,6 +237,21 @@ def _add_write_peak(
         return mean_message
     if peak.factor_range is not None:
         low, high = (utilization * one / peak.server_factor for one in peak.factor_range)
+        density = simulation.time_density
+        if simulation.design.sample_share is None and density is not None:
+            return Message(
+                "verdict.assumed_peak",
+                "{mean}; that rate is taken for {count} times as many values as the sample has: in "
+                "their busiest {seconds} s one server takes {factor}× its fair share of the mean "
+                "rate, {utilization} of it ({low} to {high})",
+                mean=mean_message,
+                count=format_number(density.sample_factor, 2),
+                seconds=peak.width_s,
+                factor=f"{peak.server_factor:.1f}",
+                utilization=_format_share(utilization),
+                low=_format_share(low),
+                high=_format_share(high),
+            )
         return Message(
             "verdict.table_peak",
             "{mean}; in the busiest {seconds} s of the table, estimated from this part of it, one "

@@ -313,9 +313,9 @@ class Simulation:
             names: the fields of which rows with equal values lie on one server at a time.
         """
         part = self.design.sample_part
-        if self._part_growth is None:
-            return [(name,) for name in self._entity_fields]
-        return [(part,) if part in self.sampled_rows.schema.names else names]
+        if part in self.sampled_rows.schema.names:
+            return [(part,)]
+        return [names] if self._part_growth is not None else [(one,) for one in self._entity_fields]
 
     @cached_property
     def _entity_fields(self) -> Sequence[str]:
@@ -617,12 +617,15 @@ class Simulation:
     def assume_growth(self, grows: str) -> Simulation:
         """Return the same simulation with something said to make the declared rate higher.
 
-        Nothing is replayed again; reads are measured anew.
+        Nothing is replayed again; reads are measured anew, unless that is assumed anyway.
 
         Args:
             grows: `entities` for more values that write at the same pace, `rows` for the same
                 values that write more often.
         """
+        density = self.time_density
+        if grows == "entities" and density and density.sample_factor > MAX_WAVE_FACTOR:
+            return self
         arguments = {one.name: getattr(self, one.name) for one in fields(Simulation)}
         other = Simulation(**{**arguments, "grows": grows})
         kept = self._get_read_free_results()
