@@ -20,7 +20,7 @@ import rowkey
 from move.foreign_cells import read_foreign
 from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import CellSelection, ScanRange
-from rowkey.errors import Conflict, Unavailable
+from rowkey.errors import BatchError, Conflict, Unavailable
 from rowkey.move import Move, RowCopier
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.row_writer import RowWriter
@@ -172,6 +172,11 @@ class FireCopier(RowCopier):
         if self._since_ms is None and self._fire.must_kill_copier():
             raise KilledCopier
         return after
+
+
+def _asks_again(refusal: Exception) -> bool:
+    """Return whether a batch was refused because its table was moved meanwhile."""
+    return isinstance(refusal, BatchError) and "Write it again." in str(refusal)
 
 
 class MoveUnderFire:
@@ -489,8 +494,9 @@ class MoveUnderFire:
             self.deaths += 1
             # Other clients may have seen what the dead one has written to the primary table.
             done = self._predict(kind, values, number, oracle, identity)
-        except (Conflict, Unavailable):
-            if kind not in ("increment", "append", "check"):
+        except (Conflict, Unavailable, BatchError) as refusal:
+            # Cells of a batch that were built before the switch may not do after it.
+            if kind not in ("increment", "append", "check") and not _asks_again(refusal):
                 raise
             self._read_again(table, key, oracle, identity)
             return

@@ -85,7 +85,7 @@ class SampleCache:
         if not _IS_ALLOWED.get() or sample_format.is_columnar:
             return None
         with suppress(OSError):
-            if path.stat().st_size >= MIN_FILE_BYTES:
+            if path.is_file() and path.stat().st_size >= MIN_FILE_BYTES:
                 sample_format.detect_options(path)
                 return cls(path, sample_format)
         return None
