@@ -155,6 +155,15 @@ def test_no_candidate_is_better_than_all_picks(seed: int) -> None:
     assert [] == lost
 
 
+def test_a_key_is_refused_by_what_a_replay_shows_of_its_writes() -> None:
+    """Twelve kinds on eight servers are predicted to be uneven, and do no harm at their rate."""
+    advice = search(*make_workload(0))
+    (best,) = advice.recommendation
+    assert "[kind][number][who][at]" == format_key(best.design.key.terms)
+    assert best.simulation.verdict.level != "even"
+    assert "good" == best.verdict.grade
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_key_is_below_the_bounds(seed: int) -> None:
     """Every candidate without a salt reaches each bound: servers, the busiest one, and reads."""
