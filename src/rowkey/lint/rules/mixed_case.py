@@ -106,15 +106,15 @@ state = "u8"
         self, subject: LintSubject, name: str, texts: list[str]
     ) -> Iterator[Finding]:
         """Yield a finding if some values of a field differ from others only in their case."""
-        codes = sum(re.search("[a-z][A-Z]", text) is not None for text in texts)
-        if codes > self.MAX_INNER_CAPITALS * len(texts):
-            return
         spellings: dict[str, list[str]] = {}
         for text in texts:
             spellings.setdefault(text.lower(), []).append(text)
         twins = [found for found in spellings.values() if len(found) > 1]
         count = sum(map(len, twins))
         if count < max(self.MIN_TWINS, self.MIN_TWIN_SHARE * len(texts)):
+            return
+        codes = sum(re.search("[a-z][A-Z]", text) is not None for text in texts)
+        if codes > self.MAX_INNER_CAPITALS * len(texts):
             return
         first, second = sorted(twins[0])[:2]
         yield self.build_finding(
