@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.command import run
+from rowkey.errors import SampleError
 from rowkey.workload import RecordedSample, SkippedRows, allow_sample_cache, record_sample
 from rowkey.workload import sample_cache as module
+from rowkey.workload.formats.csv import CsvFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,12 +39,40 @@ FILES: dict[str, tuple[str, dict[str, Any] | None]] = {
     "access.log": (LOG, None),
     "rows.txt": (COLUMNS, {"kind": "columns", "names": ["ts", "host", "n"]}),
 }
+PADDED = CSV.replace(";", "; ")
+OPTIONS: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "rows.csv": (
+        PADDED,
+        [
+            {"kind": "csv"},
+            {"kind": "csv", "delimiter": ";"},
+            {"kind": "csv", "delimiter": ","},
+            {"kind": "csv", "nulls": ["host1"]},
+            {"kind": "csv", "names": ["a", "b", "c"]},
+            {"kind": "csv", "skip_lines": 1, "names": ["a", "b", "c"]},
+            {"kind": "csv", "encoding": "utf-16-le"},
+            {"kind": "csv", "join": {"a": ["ts", "host"], "b": ["host", "n"]}},
+            {"kind": "csv", "join": {"b": ["host", "n"], "a": ["ts", "host"]}},
+            {"kind": "csv", "times": {"ts": "epoch_s"}, "numbers": {"n": "1,234.56"}},
+            {"kind": "columns"},
+        ],
+    ),
+    "rows.log": (
+        LOG,
+        [
+            {"kind": "log"},
+            {"kind": "log", "pattern": "common"},
+            {"kind": "log", "pattern": "{host:word} {text}"},
+            {"kind": "log", "pattern": "{host:word} {}"},
+        ],
+    ),
+}
 
 
 @pytest.fixture(autouse=True)
 def _small_files_are_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Keep the rows of files of any size."""
-    monkeypatch.setattr(module, "MIN_FILE_BYTES", 1)
+    monkeypatch.setattr(module, "MIN_ENTRY_BYTES", 1)
     with allow_sample_cache(is_allowed=True):
         yield
 
@@ -147,6 +177,38 @@ def test_other_options_are_other_rows(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
+def test_kept_rows_change_nothing_under_other_options(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """What one command keeps does not show in the answer of one that declares other options."""
+    name = data.draw(st.sampled_from(sorted(OPTIONS)))
+    text, choices = OPTIONS[name]
+    path = tmp_path_factory.mktemp("options") / name
+    path.write_text(text)
+
+    def read(options: Mapping[str, Any]) -> object:
+        try:
+            return read_all(path, options)
+        except SampleError as refusal:
+            return str(refusal)
+
+    for options in data.draw(st.lists(st.sampled_from(choices), min_size=1, max_size=3)):
+        with allow_sample_cache(is_allowed=False):
+            expected = read(options)
+        assert expected == read(options)
+        assert expected == read(options)
+
+
+def test_rows_of_the_code_of_others_are_not_kept(tmp_path: Path) -> None:
+    """A format of another package may change without a trace that rowkey knows."""
+    path = tmp_path / "rows.csv"
+    path.write_text(CSV)
+    other_format = type("OtherFormat", (CsvFormat,), {"name": "csv", "__module__": "others.csv"})
+    list(RecordedSample(path, other_format({})).read_batches(None, SkippedRows()))
+    assert [] == list_kept(tmp_path)
+
+
+@given(data=st.data())
 def test_damaged_rows_are_as_good_as_none(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
@@ -157,7 +219,13 @@ def test_damaged_rows_are_as_good_as_none(
     (kept,) = list_kept(path.parent)
     content = bytearray(kept.read_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
-    match data.draw(st.sampled_from(["flip", "cut", "empty", "folder", "pipe"])):
+    match data.draw(st.sampled_from(["other", "flip", "cut", "empty", "folder", "pipe"])):
+        case "other":
+            other = path.with_name("other") / data.draw(st.sampled_from(["rows.jsonl", "x.jsonl"]))
+            other.parent.mkdir()
+            other.write_text(LINES.replace("host1", "node1"))
+            read_all(other)
+            list_kept(other.parent)[0].replace(kept)
         case "flip":
             content[place] ^= 1 << data.draw(st.integers(0, 7))
             kept.write_bytes(content)
@@ -226,6 +294,30 @@ def test_kept_rows_are_read_by_their_user_only(tmp_path: Path) -> None:
     assert (0o600, 0o700) == tuple(stat.S_IMODE(one.stat().st_mode) for one in (kept, kept.parent))
 
 
+@pytest.mark.parametrize("owner", ["another", "a link"])
+def test_a_folder_of_others_is_neither_read_nor_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: str
+) -> None:
+    """Who may write to a folder of samples may not plant rows, or lead rowkey to other files."""
+    path, folder = tmp_path / "rows.csv", tmp_path / module.CACHE_FOLDER
+    path.write_text(CSV)
+    read_all(path)
+    if owner == "another":
+        user = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    else:
+        folder.rename(tmp_path / "elsewhere")
+        folder.symlink_to("elsewhere")
+    for file in folder.iterdir():
+        file.write_bytes(b"planted")
+    with pytest.MonkeyPatch.context() as patch:
+        forbid_parsing(patch)
+        with pytest.raises(AssertionError, match="is parsed"):
+            read_all(path)
+    read_all(path)
+    assert {b"planted"} == {file.read_bytes() for file in folder.iterdir()}
+
+
 def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
     """A file stands where the rows would be kept."""
     path = tmp_path / "rows.csv"
@@ -251,3 +343,16 @@ def test_commands_keep_rows_and_the_library_does_not(tmp_path: Path) -> None:
             with pytest.raises(AssertionError, match="is parsed"):
                 read_all(path)
     assert 0 == plain.code
+
+
+def test_nothing_is_kept_of_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its copy is removed at the end of the command, so no command will look for its rows."""
+    written: list[object] = []
+    monkeypatch.setattr(module.SampleCache, "_write", lambda *_: written.append(1))
+    text = CSV.encode()
+    assert 0 == run("init", "-", "--sample-format", "csv", "-o", "-", stdin=text).code
+    assert [] == written
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text)
+    assert 0 == run("init", path, "-o", "-").code
+    assert [1] == written

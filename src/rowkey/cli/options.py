@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rowkey.cli.grouped_command import is_quiet
-from rowkey.cli.standard_input import resolve_input_file
+from rowkey.cli.standard_input import has_standard_input, resolve_input_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -86,10 +86,14 @@ SAMPLE_FORMAT_OPTION = click.option(
 
 
 def _allow_cache(context: click.Context, _: click.Parameter, is_forbidden: bool) -> None:
-    """Let the command keep parsed samples beside them, unless --no-cache is given."""
+    """Let the command keep parsed samples beside them, unless --no-cache is given.
+
+    Nothing is kept beside the copy of standard input, which is removed when the command ends.
+    """
     from rowkey.workload import allow_sample_cache
 
-    context.with_resource(allow_sample_cache(is_allowed=not is_forbidden))
+    is_allowed = not is_forbidden and not has_standard_input(context)
+    context.with_resource(allow_sample_cache(is_allowed=is_allowed))
 
 
 NO_CACHE_OPTION = click.option(

@@ -57,6 +57,11 @@ def resolve_input_file(
     return copy
 
 
+def has_standard_input(context: click.Context) -> bool:
+    """Return whether a command reads standard input; known when its given arguments are."""
+    return _META_KEY in context.meta
+
+
 def is_standard_input(path: str | Path) -> bool:
     """Return whether a path is the copy of standard input that the running command reads."""
     return isinstance(path, StandardInputCopy)

@@ -312,6 +312,19 @@ class SampleFormat(ABC):
         """Options that were not declared and were detected in the file that was opened last."""
         self.assumptions: list[str] = []
         """What was detected, as sentences."""
+        self.option_assumptions: list[str] = []
+        """Those of them that tell detected options."""
+
+    def note_assumption(self, sentence: str) -> None:
+        """Note what was detected, once however often the file is read."""
+        if sentence not in self.assumptions:
+            self.assumptions.append(sentence)
+
+    def note_option(self, name: str, value: Any, sentence: str) -> None:
+        """Note an option that was detected, with the sentence that tells it."""
+        self.detected_options[name] = value
+        self.option_assumptions.append(sentence)
+        self.note_assumption(sentence)
 
     @property
     def reading_options(self) -> dict[str, Any]:

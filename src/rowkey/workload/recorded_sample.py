@@ -24,8 +24,8 @@ class RecordedSample:
     """The rows of a sample file, kept from the first pass for all later ones.
 
     A later pass reads the file again only if it needs a column that was neither requested nor read
-    before. Rows beyond 128 MiB are kept in a temporary file. Those of a large file are kept for the
-    next command as well, beside the file, where `allow_sample_cache` says so.
+    before. Rows beyond 128 MiB are kept in a temporary file. Where `allow_sample_cache` says so,
+    rows of 4 MiB or more are kept beside the file as well, for the next command.
 
     Args:
         path: the file.
@@ -110,8 +110,8 @@ class RecordedSample:
         Raises:
             SampleError: the file cannot be read, or has no such column.
         """
-        cache = None
-        if self._rows is None and (cache := SampleCache.find(self.path, self.format)) is not None:
+        cache = SampleCache.find(self.path, self.format) if self._rows is None else None
+        if cache is not None:
             self._rows = cache.load()
         if self._rows is not None and self._rows.has_columns(columns):
             yield from self._rows.read_batches(columns, skipped_rows)

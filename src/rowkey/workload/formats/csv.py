@@ -112,6 +112,10 @@ class CsvFormat(SampleFormat):
                 "delimiter", f"{delimiter!r} cannot separate values", "one character, such as ','"
             )
 
+    def detect_options(self, path: Path) -> None:
+        """Detect the delimiter, if nothing says it."""
+        self._find_delimiter(path)
+
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
@@ -229,7 +233,7 @@ class CsvFormat(SampleFormat):
         place, column, count = found
         row = first_row + place
         self._is_searched = True
-        self.assumptions.append(
+        self.note_assumption(
             Message(
                 "sample.joined_rows",
                 "a quoted value of {column} contains lines like the rows of {file}, {count:,} in "
@@ -385,15 +389,13 @@ class CsvFormat(SampleFormat):
                 detected = self._detected_delimiter = _detect_delimiter(stream)
             if detected == ",":
                 return detected
-            self.detected_options["delimiter"] = detected
-            self.assumptions.append(
-                Message(
-                    "sample.delimiter",
-                    "the values of {file} are separated by {delimiter}, as in its first lines",
-                    file=shorten_text(path.name),
-                    delimiter="a tab" if detected == "\t" else detected,
-                )
+            message = Message(
+                "sample.delimiter",
+                "the values of {file} are separated by {delimiter}, as in its first lines",
+                file=shorten_text(path.name),
+                delimiter="a tab" if detected == "\t" else detected,
             )
+            self.note_option("delimiter", detected, message)
         return self._detected_delimiter
 
     def _read_names(
@@ -414,7 +416,7 @@ class CsvFormat(SampleFormat):
             self._is_padded = bool(others) and all(name.startswith(" ") for name in others)
             if self._is_padded:
                 self._refuse_padded_quotes(path, delimiter)
-                self.assumptions.append(
+                self.note_assumption(
                     Message(
                         "sample.padding",
                         "spaces at the start of values of {file} are dropped, as a space follows "

@@ -124,7 +124,7 @@ class ExcelFormat(SampleFormat):
                 "text",
                 column=shorten_text(name),
             )
-            self.assumptions += [note] if note not in self.assumptions else []
+            self.note_assumption(note)
 
     @contextmanager
     def _open_sheet(self, path: Path) -> Iterator[tuple[list[str], Iterator[Row]]]:
@@ -178,7 +178,7 @@ class ExcelFormat(SampleFormat):
                     file=shorten_text(path.name),
                     count=len(visible),
                 )
-                self.assumptions += [note] if note not in self.assumptions else []
+                self.note_assumption(note)
         if wanted not in sheets:
             what = "the workbook has no visible sheet"
             if wanted is not None:

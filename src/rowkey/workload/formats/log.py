@@ -95,15 +95,13 @@ class LogFormat(SampleFormat):
         name = _recognize_log(lines)
         if not name:
             self._refuse_unknown_log(path, lines)
-        self.detected_options["pattern"] = name
-        self.assumptions.append(
-            Message(
-                "sample.log_pattern",
-                "{file} is read as a log of {pattern}: its first lines are of this form",
-                file=shorten_text(path.name),
-                pattern=name,
-            )
+        message = Message(
+            "sample.log_pattern",
+            "{file} is read as a log of {pattern}: its first lines are of this form",
+            file=shorten_text(path.name),
+            pattern=name,
         )
+        self.note_option("pattern", name, message)
         self._use_layout(build_known_log(name))
         if self.year is None and any(not one.has_year for one in self.time_layouts.values()):
             year = datetime.fromtimestamp(path.stat().st_mtime, UTC).year
@@ -197,7 +195,7 @@ class LogFormat(SampleFormat):
                 column=column,
                 zone=zone,
             )
-            self.assumptions += [note] if note not in self.assumptions else []
+            self.note_assumption(note)
             return
         pattern = self.option_values["pattern"] or self.detected_options["pattern"]
         better = (
