@@ -53,7 +53,7 @@ def test_companions_are_read_from_the_folder_of_the_design(tmp_path: Path) -> No
         assert ["other"] == list(found.companions)
     assert 'companions = { other = "other.toml" }' in design.dumps()
     assert design == Design.loads(design.dumps())
-    assert ["other"] == list(pickle.loads(pickle.dumps(design)).read_companions())
+    assert ["other"] == list(pickle.loads(pickle.dumps(design)).companions)
     assert find_companion_obstacle(design, design.companions) is None
     salted = Design.loads(COMPANION.replace("[number]", "[salt(4)][number]"))
     for main, companion in ((design, {"other": salted}), (salted, {"main": design})):

@@ -295,7 +295,8 @@ class Design:
         words = build_declared_tree(self.declaration)
         terms = tuple(key.terms for key in keys)
         files = self.source, self.first_source
-        return _restore_design, (words, self.directory, *files, terms, self.key.dictionary)
+        others = terms, self.key.dictionary, self.companions
+        return _restore_design, (words, self.directory, *files, *others)
 
     def __repr__(self) -> str:
         """Return the design as the Python call that declares it."""
@@ -592,6 +593,7 @@ def _restore_design(
     first_source: DesignSource | None,
     terms: tuple[tuple[Term, ...], ...],
     dictionary: Dictionary,
+    companions: Mapping[str, Design],
 ) -> Design:
     """Return the unpickled design, bound again.
 
@@ -602,9 +604,11 @@ def _restore_design(
         first_source: the file of the design that it was changed from.
         terms: those of its key, and of the keys with other counts that it reads as well.
         dictionary: gives ids to the values of `code`.
+        companions: the designs of its companions that were read.
     """
     design = Design(**words)
     design.directory, design.source, design.first_source = directory, source, first_source
+    design.companions = companions
     keys = [build_key(one, design.fields, Mistakes(), dictionary=dictionary) for one in terms]
     bound = [key for key in keys if key is not None]
     assert len(bound) == len(terms), "they were bound before"
