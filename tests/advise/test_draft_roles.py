@@ -11,6 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from advise.test_draft import check_draft, list_warnings, write_sample
+from example_counts import cover_each
 from rowkey.advise import draft_design
 from rowkey.errors import SampleError
 
@@ -254,9 +255,15 @@ def test_a_fraction_that_was_calculated_is_a_number(tmp_path: Path) -> None:
     assert {"player", "game"} == {*draft.design.key.fields}
 
 
-@pytest.mark.parametrize("names", [("call_date", "call_time"), ("Date", "Time"), ("日期", "时间")])
-@pytest.mark.parametrize("day", ["%Y%m%d", "%y%m%d", "%Y-%m-%d", "%d/%m/%Y"])
-@pytest.mark.parametrize("clock", ["%H%M%S", "%H:%M:%S", "%H:%M"])
+@pytest.mark.parametrize(
+    ("day", "clock", "names"),
+    cover_each(
+        ["%Y%m%d", "%y%m%d", "%Y-%m-%d", "%d/%m/%Y"],
+        ["%H%M%S", "%H:%M:%S", "%H:%M"],
+        [("call_date", "call_time"), ("Date", "Time"), ("日期", "时间")],
+        rounds=2,
+    ),
+)
 def test_a_date_and_a_time_of_day_are_one_time(
     names: tuple[str, str], day: str, clock: str, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from pyarrow import feather, parquet
 import rowkey
 from cli.command import build_signal_during_dump, run, run_in_process
 from command_server import find_command
+from example_counts import cover_each
 from rowkey.table import Scan
 
 PLACE_OPTION = ("--on", "rocks:data")
@@ -190,10 +191,14 @@ v = "timestamp_{}"
 """
 
 
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a.arrow"])
 @pytest.mark.parametrize(
-    "number", [0, 5, 40_000, 20_240_301, *(1_709_251_200 * 10**n for n in (0, 3, 6, 9))]
+    ("number", "unit", "name"),
+    cover_each(
+        [0, 5, 40_000, 20_240_301, *(1_709_251_200 * 10**n for n in (0, 3, 6, 9))],
+        ["s", "ms", "us", "ns"],
+        ["a.jsonl", "a.csv", "a.parquet", "a.arrow"],
+        rounds=3,
+    ),
 )
 def test_a_time_in_a_dump_keeps_its_meaning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str, name: str, number: int

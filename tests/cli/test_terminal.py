@@ -56,6 +56,11 @@ COMMANDS = [
     ("check", "\x1b[2J"), ("rules", "\x1b[2J"),
 ]  # fmt: skip
 
+QUICK_COMMANDS = [
+    *{(name, words[-1].startswith("\x1b")): (name, *words) for name, *words in COMMANDS}.values()
+]
+"""Each command once, and those with a hostile argument."""
+
 
 def find_unsafe_characters(text: str) -> list[str]:
     """Return the characters of a text that may not be printed on a terminal."""
@@ -78,7 +83,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return here
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(one, marks=() if one in QUICK_COMMANDS else pytest.mark.long)
+        for one in COMMANDS
+    ],
+    ids=" ".join,
+)
 def test_no_value_reaches_the_terminal_as_it_is(words: tuple[str, ...], folder: Path) -> None:
     """No command prints control characters, line ends or direction marks of values."""
     found = run(*(folder / word if word in KEYS else word for word in words))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rowkey
+from example_counts import IS_LONG
 from move.twins import DESIGNS, FIELDS, MADE_EARLIER_MS, WIDE, build_row, get_identity, write_row
 from rowkey import Design
 from rowkey.move import find_collisions
@@ -65,7 +66,7 @@ rows_of_few_values = st.builds(
     st.lists(rows_of_few_values, max_size=15, unique_by=get_identity),
     st.sampled_from([1, 1_000]),
 )
-@settings(max_examples=30)
+@settings(max_examples=30 if IS_LONG else 12)
 def test_collisions_are_those_of_a_dictionary(
     target: str, source: str, rows: list[Row], in_memory: int
 ) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rowkey
+from example_counts import IS_LONG
 from move.test_verification import AT, changes, engines, skip_pause
 from move.twins import DESIGNS, build_row, open_twins
 from rowkey.cells import Cell, CellType, RowCells
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     st.lists(changes, max_size=12),
     st.sampled_from(["source", "target"]),
 )
-@settings(max_examples=15)
+@settings(max_examples=15 if IS_LONG else 8)
 def test_repaired_tables_are_equal(
     source: str, target: str, written: list[tuple[dict[str, Any], str, bool]], primary: str
 ) -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from rowkey.table import Table
 
-MOVES = 2
-"""Moves of a short run, one of them with a roll-back."""
+MOVES = 1
+"""Moves of a short run, after one that was rolled back."""
 MANY_MOVES = 40
 
 
@@ -53,4 +53,4 @@ def test_threads_see_one_order_during_many_moves(engine: str) -> None:
 def test_threads_see_one_order_during_moves_on_a_cluster(hbase_url: str) -> None:
     """All that eight threads of one process see of a row of HBase fits one order during moves."""
     with open_tables("hbase", hbase_url) as (url, tables):
-        assert play_during_moves(tables, url, 1).rolled_back
+        assert play_during_moves(tables, url, MOVES).rolled_back

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rowkey
+from example_counts import IS_LONG
 from move.foreign_cells import delete_cells, read_foreign, read_rows, write_foreign
 from move.twins import (
     DESIGNS,
@@ -95,7 +96,7 @@ changes = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=60 if IS_LONG else 20)
 @given(
     st.sampled_from(KEY_HOLDS_ALL),
     st.sampled_from(KEY_HOLDS_ALL),
@@ -121,7 +122,7 @@ def test_a_copy_has_the_undeclared_cells_of_the_source_or_counts_them(
         assert counted == ({StayReason.DELETES: len(newest)} if newest else {})
 
 
-@settings(max_examples=30)
+@settings(max_examples=30 if IS_LONG else 12)
 @given(
     st.sampled_from(
         [("by_digest", "by_number"), ("by_number", "by_digest"), ("salted", "by_user")]
@@ -537,7 +538,7 @@ def test_a_new_table_that_does_not_answer_is_dropped_by_consent(
         assert "t_2" == move.finish(consents=[consent])
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if IS_LONG else 14)
 @given(
     st.sampled_from(KEY_HOLDS_ALL),
     st.sampled_from(KEY_HOLDS_ALL),

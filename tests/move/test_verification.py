@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rowkey
+from example_counts import IS_LONG
 from move.twins import (
     DESIGNS,
     IDENTITY,
@@ -72,7 +73,7 @@ changes = st.tuples(puts, st.sampled_from(["st", "st", "st", "s", "t"]), st.bool
     st.sampled_from([*DESIGNS]),
     st.lists(changes, max_size=12),
 )
-@settings(max_examples=30)
+@settings(max_examples=30 if IS_LONG else 12)
 def test_rows_differ_as_in_a_model(
     source: str, target: str, written: list[tuple[dict[str, Any], str, bool]]
 ) -> None:

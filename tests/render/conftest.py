@@ -12,10 +12,17 @@ from rowkey.advise import judge_comparison
 if TYPE_CHECKING:
     from rowkey.advise import Comparison, JudgedDesign
 
-SHARING_FILES = {"test_compared.py", "test_fragments.py", "test_languages.py", "test_report.py"}
+SHARING_FILES = {
+    "test_compared.py",
+    "test_fragments.py",
+    "test_languages.py",
+    "test_report.py",
+    "test_report_browser.py",
+}
 """Files whose tests run in one process, so that the designs are compared once."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Group the tests that share the comparison."""
     for item in items:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import csv
+import gzip
 import json
 import zlib
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import rowkey
+from example_counts import IS_LONG
 from rowkey import Design, advise
 from rowkey.advise import JudgedDesign
 from rowkey.render import Redaction, build_report_document, build_report_page
@@ -26,6 +29,8 @@ HOSTS = tuple(f"{name}.corp.example" for name in ("atlas", "borea", "cygnus", "d
 USERS = tuple(f"person-{number:03}" for number in range(40))
 HOT_DEVICE = 7_700_001_234_567
 EVENTS = 4_000
+REQUESTS = 1_000
+"""Lines of the shipped log that reports are made of, unless all of them are."""
 
 LOGS = """\
 table  = "logs"
@@ -129,7 +134,13 @@ def compare_examples(name: str) -> Comparison:
         name: the folder of the designs: apache or flights.
     """
     designs = [Design.read(EXAMPLES / name / f"{one}.toml") for one in SHIPPED]
-    return advise.compare_designs(designs, names=SHIPPED, second_half=True)
+    if IS_LONG or name != "apache":
+        return advise.compare_designs(designs, names=SHIPPED, second_half=True)
+    lines = gzip.decompress((EXAMPLES / "apache_access.log.gz").read_bytes()).splitlines(True)
+    with TemporaryDirectory() as folder:
+        sample = Path(folder) / "first.log"
+        sample.write_bytes(b"".join(lines[:REQUESTS]))
+        return advise.compare_designs(designs, sample, names=SHIPPED, second_half=True)
 
 
 NAUGHTY = "</script><script>alert(1)</script>"

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from example_counts import IS_LONG
 from rowkey.advise import judge_simulation
 from rowkey.design import Design
 from rowkey.simulate import Simulation, run
@@ -251,8 +252,8 @@ def draw_table(chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 def test_the_printed_range_holds() -> None:
     """The true peak lies in it in 93 of 100 tables with any paces, bursts and hours, and more."""
-    chance, held = np.random.default_rng(8), 0
-    for number in range(100):
+    chance, held, tables = np.random.default_rng(8), 0, 100 if IS_LONG else 40
+    for number in range(tables):
         entities, windows = draw_table(chance)
         share = chance.choice([0.05, 0.1, 0.2])
         count = int(entities.max()) + 1
@@ -268,4 +269,4 @@ def test_the_printed_range_holds() -> None:
         even = np.full(SERVERS, 1 / SERVERS)
         found = load.estimate_maximum(shares if has_events else even)
         held += found.low <= truth <= found.high
-    assert held >= 93
+    assert held >= 0.93 * tables

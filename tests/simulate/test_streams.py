@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rowkey.hotspots.windows as windows_module
+from example_counts import IS_LONG
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument, InvalidDesign, SampleError
 from rowkey.simulate import (
@@ -258,7 +259,7 @@ def test_a_declared_rate_plays_the_sample_with_its_own_alignment(tmp_path: Path)
     assert 8 == found.scaled_run.skews[0].server_skew
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if IS_LONG else 16)
 @given(st.lists(st.lists(st.integers(0, 30), max_size=9), max_size=30))
 def test_sorted_runs_are_merged_in_the_order_of_a_stable_sort(batches: list[list[int]]) -> None:
     """Events sorted in runs come by their times; of equal times, those that were first."""

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rowkey
+from example_counts import cover_each
 from rowkey import BatchError, CatalogMismatch, Design, DesignRefused, InvalidArgument, ReadError
 from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.engines import open_engine
@@ -449,19 +450,10 @@ CRASHED_CHANGES: list[tuple[str, Row]] = [
 ]
 
 
-def list_crashes() -> Iterator[Any]:
-    """Yield each change with each failing write and each kind of keys; all pairs of them at once.
-
-    The other combinations are left to `make test-long`.
-    """
-    for number, change in enumerate(CRASHED_CHANGES):
-        for failing in range(3):
-            for place, keys in enumerate((KEYS, SHARED_ROWS, CODED)):
-                marks = [] if place == (number + failing) % 3 else [pytest.mark.long]
-                yield pytest.param(change, failing, keys, marks=marks)
-
-
-@pytest.mark.parametrize(("change", "failing", "keys"), list_crashes())
+@pytest.mark.parametrize(
+    ("change", "failing", "keys"),
+    cover_each(CRASHED_CHANGES, range(3), [KEYS, SHARED_ROWS, CODED]),
+)
 def test_repair_makes_companions_equal_after_a_crash(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

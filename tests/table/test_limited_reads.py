@@ -119,7 +119,7 @@ def read_limited(
         return scan.to_arrow().to_pylist() if way == "columns" else list(scan)
 
 
-@settings(max_examples=1_000 if IS_LONG else 60, deadline=None)
+@settings(max_examples=1_000 if IS_LONG else 24, deadline=None)
 @given(
     key=st.sampled_from([*KEYS]),
     numbers=st.lists(st.integers(0, 80), unique=True, max_size=60),

@@ -15,8 +15,8 @@ from rowkey.design import Design
 from verdicts.recordings import RECORDINGS, write_recording
 
 HERE = Path(__file__).parent
-QUICK_RECORDINGS = ("apache", "weather")
-"""Two of the recordings with the fewest events; `make test-long` replays the others too."""
+QUICK_RECORDINGS = ("apache",)
+"""One of the recordings with the fewest events; `make test-long` replays the others too."""
 RECORDING_NAMES = [
     pytest.param(name, marks=() if name in QUICK_RECORDINGS else pytest.mark.long)
     for name in RECORDINGS

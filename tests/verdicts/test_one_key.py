@@ -6,6 +6,7 @@ import html
 import json
 import random
 import re
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pytest
 
 import rowkey
 from cli.command import run
-from example_counts import IS_LONG
+from example_counts import cover_each, thin_out
 from rowkey.advise import GRADES, JudgedDesign, draft_design
 from rowkey.design import Design
 from rowkey.observe import watch_table
@@ -77,7 +78,7 @@ HEAVY_SHARES = {"one heavy client": 0.4}
 """The share of the events that one client has in the sample of a design."""
 
 
-@pytest.fixture(params=DESIGNS)
+@pytest.fixture(params=thin_out(DESIGNS, 3))
 def answers(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     """Return what each command prints of one design and sample, as one text each."""
     sample, design = (tmp_path / name for name in ("log.csv", "log.toml"))
@@ -168,12 +169,9 @@ def find_keys(text: str) -> set[str]:
     return set(re.findall(r'key = "[^"]+"', text))
 
 
-LOGS = [(2_000, 0.4), (40, 0.0), (3, 0.4)]
-OTHER_LOGS = [(2_000, 0.0), (40, 0.4), (3, 0.0)]
-"""Clients of a log and the share of a crawler; `make test-long` drafts a key for all of them."""
-
-
-@pytest.mark.parametrize(("clients", "heavy_share"), LOGS + OTHER_LOGS * IS_LONG)
+@pytest.mark.parametrize(
+    ("clients", "heavy_share"), thin_out(product([2_000, 40, 3], [0.4, 0.0]), 4)
+)
 def test_no_command_names_another_key_than_init(
     clients: int, heavy_share: float, tmp_path: Path
 ) -> None:
@@ -221,8 +219,13 @@ def test_a_draft_keeps_its_grade_in_every_command(name: str, tmp_path: Path) -> 
         assert [] == [one for one in document["findings"] if one["severity"] != "info"]
 
 
-@pytest.mark.parametrize("key", ["[time][client]", "[bucket(client, 16)][client][time]"])
-@pytest.mark.parametrize("rate", ["", '[writes]\nrate = "20000/s"', '[writes]\nrate = "2/s"'])
+@pytest.mark.parametrize(
+    ("rate", "key"),
+    cover_each(
+        ["", '[writes]\nrate = "2/s"', '[writes]\nrate = "20000/s"'],
+        ["[time][client]", "[bucket(client, 16)][client][time]"],
+    ),
+)
 def test_a_page_without_a_replay_grades_hot_writes_no_better(key: str, rate: str) -> None:
     """The portal's grade by rules alone is not better than that of a replay of the writes."""
     design = Design.loads(
