@@ -68,11 +68,11 @@ def test_designs_are_compared_in_a_report(tmp_path: Path) -> None:
     """Designs with one sample share a page that begins with the comparison, per language."""
     paths = write_logs(tmp_path)
     page = tmp_path / "all.html"
-    told = run("report", *paths.values(), "-o", page, "--lang", "zh", "--redact")
+    told = run("report", *list(paths.values())[:2], "-o", page, "--lang", "zh", "--redact")
     assert (0, "") == (told.code, told.out)
     shown = page.read_text("utf-8")
     assert '<html lang="zh-Hans">' in shown
-    assert shown.index('id="comparison"') < shown.index('id="d1"') < shown.index('id="d3"')
+    assert shown.index('id="comparison"') < shown.index('id="d1"') < shown.index('id="d2"')
     assert HOSTS[0] not in shown
 
 

@@ -32,7 +32,7 @@ PICTURE_BYTES_MOST = 120_000
 REPORT_BYTES_MOST = 250_000
 """What fits a mail."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-FLIGHTS, REQUESTS = (None, None) if IS_LONG else (1_500, 500)
+FLIGHTS, REQUESTS = (None, None) if IS_LONG else (800, 300)
 """Rows of the recordings that are judged."""
 
 

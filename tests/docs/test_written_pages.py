@@ -30,6 +30,8 @@ PROGRAMS = ("java", "go")
 """Programs that some pages need; the test says so if they are not installed."""
 
 LONG_PAGES = [
+    "docs/cases/of-others.md",
+    "docs/guides/a-first-design.md",
     "docs/guides/a-report.md",
     "docs/guides/better-keys.md",
     "docs/guides/choosing-a-key.md",

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rowkey
+from example_counts import thin_out
 from observe.worlds import encode_bound
 from rowkey import lint
 from rowkey.cells import Cell, Family, RowCells
@@ -652,7 +653,7 @@ def test_times_lie_little_beyond_now(years: int, expected: str) -> None:
     assert expected == infer_key_format(keys, [], NOW_MS).key
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thin_out(CASES, 2))
 def test_the_format_of_a_key_is_inferred(name: str) -> None:
     """The parts that all keys support are inferred with their evidence, the rest is bytes."""
     from rowkey.observe.description.key_format import infer_key_format

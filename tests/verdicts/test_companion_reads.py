@@ -56,7 +56,7 @@ def main(tmp_path: Path) -> Path:
     """Write a design that begins with the time, its companion and its sample."""
     rows = [
         f"{n * 7919 % 1999},{1_600_000_000 + n // 9},{n * 2_654_435_761},{n * 31 % 50}"
-        for n in range(9_000)
+        for n in range(3_000)
     ]
     (tmp_path / "orders.csv").write_text("\n".join(["user,at,number,shop", *rows]) + "\n")
     key = "[bucket(number, 16)][number][user][desc(at)]"
