@@ -94,10 +94,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_no_path_leaves_the_folder(folder: Path) -> None:
-    """No string in the place of a name reads or writes a byte of another file.
-
-    Each string is tried with every fourth route in turn, and in `make test-long` with all.
-    """
+    """No string in the place of a name reads or writes a byte of another file."""
     app = build_portal(folder.parent)
     cookie = dict(open_client(app).cookies)
     headers = [
@@ -110,6 +107,7 @@ def test_no_path_leaves_the_folder(folder: Path) -> None:
     assert len(TRAVERSALS) >= 60
     routes = [one for one in app.state.portal_routes if "{" in one.path]
     for number, name in enumerate(sorted({*TRAVERSALS, *map(unquote, TRAVERSALS)})):
+        # `make test` tries each string with a quarter of the routes, in turn.
         for route in routes if IS_LONG else routes[number % 4 :: 4]:
             path = route.path.replace("{name}", name)
             body = b"text=table&typed_name=" + name.encode("utf-8", "surrogatepass")

@@ -105,10 +105,7 @@ def list_pages(view: Any, portal: ServedPortal) -> dict[str, int]:
 
 
 def test_everybody_can_read_every_page(browser: Any, portal: ServedPortal) -> None:
-    """The program axe finds no violation in a light or a dark page, and no page is large.
-
-    Every third page is dark too, and in `make test-long` every page.
-    """
+    """The program axe finds no violation in a light or a dark page, and no page is large."""
     refused = sum(one >= 400 for one in PAGES.values())
     found: list[tuple[object, ...]] = []
     with open_portal(browser, portal, refused) as view:
@@ -118,7 +115,7 @@ def test_everybody_can_read_every_page(browser: Any, portal: ServedPortal) -> No
             assert (path, status) == (path, answer.status)
             assert len(answer.body()) < 200_000
             problems = list_violations(view)
-            if IS_LONG or number % 3 == 0:
+            if IS_LONG or number % 3 == 0:  # one style sheet has the colours of all pages
                 problems += list_contrast_violations(view, "dark")
             found += [(path, *one) for one in problems]
     assert not found, "\n".join(map(str, found))
@@ -131,10 +128,7 @@ def list_languages(path: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_page_fits_its_window(browser: Any, portal: ServedPortal, language: str) -> None:
-    """From a phone to a wide screen nothing overflows or is cut off, or is too small to press.
-
-    Each page is read in one of the languages, and in `make test-long` in both.
-    """
+    """From a phone to a wide screen nothing overflows or is cut off, or is too small to press."""
     refused = sum(
         status >= 400 and language in list_languages(path) for path, status in PAGES.items()
     )
