@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 EXAMPLES = files("rowkey") / "examples"
 RECORDING = str(EXAMPLES / "flights.parquet")
-STEP = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 6
+STEP = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 12
 """One of so many departures is compared; in the long profile all are."""
-MOST_SEARCHED = None if STEP == 1 else 3_000
+MOST_SEARCHED = None if STEP == 1 else 1_500
 """Departures by which keys are searched; all in the long profile."""
 SERVERS, REGIONS, WINDOWS = 8, 16, 50
 LOSSY = """\

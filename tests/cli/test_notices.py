@@ -19,6 +19,7 @@ from jsonschema import Draft4Validator
 from xmlschema import XMLSchema10
 
 from cli.command import run
+from example_counts import thin_out
 from rowkey import Design
 from rowkey.lint import RULES, SEVERITIES, check_design
 from rowkey.render import CheckedFile, build_sarif_document, format_github_commands, format_junit
@@ -267,12 +268,15 @@ def test_no_name_breaks_a_form(
 
 @pytest.mark.parametrize(
     ("given_", "expected"),
-    [
-        (["front.toml"], "front.toml"),
-        ([".", "front.toml"], "front.toml"),
-        (["sub", "..", "front.toml"], "front.toml"),
-        (["..", "front.toml"], "../front.toml"),
-    ],
+    thin_out(
+        [
+            (["sub", "..", "front.toml"], "front.toml"),
+            ([".", "front.toml"], "front.toml"),
+            (["front.toml"], "front.toml"),
+            (["..", "front.toml"], "../front.toml"),
+        ],
+        3,
+    ),
 )
 def test_a_file_is_named_from_the_current_folder(
     given_: Sequence[str], expected: str, folder: Path, sarif: Draft4Validator

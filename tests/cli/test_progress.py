@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.command import run
+from example_counts import cover_each
 from rowkey import Design
 from rowkey.advise import JudgedDesign, compare_designs, draft_design
 from rowkey.cli.options import REPLAY_WEIGHTS
@@ -105,8 +106,11 @@ def record_reports(
     return reports
 
 
-@pytest.mark.parametrize("judge", [judge_one, judge_three])
-@pytest.mark.parametrize("costs_s", COSTS_S, ids=str)
+@pytest.mark.parametrize(
+    ("costs_s", "judge"),
+    cover_each([*COSTS_S], [judge_one, judge_three]),
+    ids=lambda one: getattr(one, "__name__", str(one)),
+)
 def test_the_time_left_is_right_within_a_factor_of_two(
     judge: Callable[[Path, PhaseProgress], None], costs_s: dict[str, float], sample: Path
 ) -> None:

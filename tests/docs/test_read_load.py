@@ -43,7 +43,7 @@ def test_the_margins_held() -> None:
 def test_a_mix_falls_where_it_is_predicted(case: str, tmp_path: Path) -> None:
     """Regions of an embedded engine count the rows of the plans, in the predicted shares."""
     design = read_load.write_design(case, tmp_path)
-    found = read_load.measure_design(design, f"memory:mix-{case}", 0, rounds=2, answers=150)
+    found = read_load.measure_design(design, f"memory:mix-{case}", 0, rounds=2, answers=60)
     assert (found["regions"], 0) == (found["exact"], found["wrong"])
     assert found["expected"] == found["counted"] == found["most"]
     hits = [proof.is_within(figure, has_draw=True) for figure in found["figures"]]

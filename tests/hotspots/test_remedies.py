@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from example_counts import thin_out
 from hotspots.applied_remedies import apply_remedy
 from rowkey.advise import JudgedDesign
 from rowkey.advise.key_remedy import NO_KEY_REMEDY
@@ -151,7 +152,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedSampl
     return recordings
 
 
-@pytest.mark.parametrize(("hosts", "key", "splits", "servers"), CASES)
+@pytest.mark.parametrize(("hosts", "key", "splits", "servers"), thin_out(CASES, 2))
 def test_no_remedy_makes_it_hotter(
     samples: dict[str, RecordedSample], hosts: str, key: str, splits: Any, servers: int
 ) -> None:

@@ -45,7 +45,7 @@ STEPS: dict[str, Callable[[Move], Any]] = {
 }
 """The steps of a move in their order."""
 NAMES = list(STEPS)
-QUICK_SLEEPS = [(0, 1), (0, 2), (0, 4), (2, 3), (1, 6)]
+QUICK_SLEEPS = [(0, 1), (0, 4), (2, 3)]
 SLEEPS = [
     pytest.param(first, last, marks=[] if (first, last) in QUICK_SLEEPS else pytest.mark.long)
     for first in range(len(NAMES))

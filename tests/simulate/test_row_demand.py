@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from example_counts import thin_out
+from example_counts import cover_each, thin_out
 from rowkey.plan import plan_read
 from rowkey.workload import count_read_operations
 from simulate.naive import count_rows_by_region
@@ -115,8 +115,9 @@ def test_margins_hold_for_values_and_ages(tmp_path: Path, key: str) -> None:
     assert 0.95 <= sum(hits) / len(hits)
 
 
-@pytest.mark.parametrize("keys", [*POPULARITIES[1:], "zipf(0.8)"])
-@pytest.mark.parametrize("host_count", [60, 300])
+@pytest.mark.parametrize(
+    ("keys", "host_count"), cover_each([*POPULARITIES[1:], "zipf(0.8)"], [60, 300])
+)
 def test_margins_hold_for_values_that_a_sample_hardly_knows(
     tmp_path: Path, keys: str, host_count: int
 ) -> None:

@@ -13,6 +13,7 @@ from unittest.mock import patch
 import pytest
 
 import rowkey
+from example_counts import cover_each
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
@@ -389,8 +390,13 @@ def replace_file(path: Path, kind: str) -> None:
             path.symlink_to(path.name)
 
 
-@pytest.mark.parametrize("pattern", ["CURRENT", "MANIFEST-*", "descriptor.json", "*.sst", "*.log"])
-@pytest.mark.parametrize("kind", ["folder", "pipe", "circle of links"])
+@pytest.mark.parametrize(
+    ("pattern", "kind"),
+    cover_each(
+        ["CURRENT", "MANIFEST-*", "descriptor.json", "*.sst", "*.log"],
+        ["folder", "pipe", "circle of links"],
+    ),
+)
 def test_what_is_no_file_is_damage_that_keeps_no_other_row(
     tmp_path: Path, pattern: str, kind: str
 ) -> None:
