@@ -29,13 +29,15 @@ def judge_users(
     grows: str | None = None,
     rate: int = 50,
     reads_per_s: int | None = None,
+    distinct: int | None = None,
 ) -> JudgedDesign:
     """Return a judged table of users' days; the sample has an hour of an event a second."""
     chance = random.Random(1)
     users = [f"u{chance.randrange(100)}" for _ in range(3_600)]
     times = [START_MS + number * 1_000 for number in range(len(users))]
+    user = {"type": "text", "max_bytes": 8} | ({"distinct": distinct} if distinct else {})
     design = Design(
-        "t", "[user][ts]", fields={"user": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms"},
+        "t", "[user][ts]", fields={"user": user, "ts": "timestamp_ms"},
         families={"d": {"ttl": "1d"}},
         writes={"rate": f"{rate}/s", "time": "ts"} | ({"grows": grows} if grows else {}),
         reads=[{"name": "it", "where": "user = ?"}
@@ -89,7 +91,10 @@ def test_an_undeclared_growth_is_said_with_what_to_declare() -> None:
 
 
 def test_both_grades_are_named_where_growth_decides() -> None:
-    """One line has the grade that the design gets with either declaration; else there is none."""
+    """One line has the grade that the design gets with either declaration; else there is none.
+
+    Fifty times the users at fifty times the rate are as busy as those of the sample.
+    """
     said = judge_users(reads_per_s=10).verdict.open_growth
     more_users, busier_users = (
         judge_users(grows=grows, reads_per_s=10).verdict for grows in ("entities", "rows")
@@ -101,6 +106,7 @@ def test_both_grades_are_named_where_growth_decides() -> None:
         more_users,
         busier_users,
         judge_users({"of": "events"}, reads_per_s=10).verdict,
+        judge_users(distinct=5_000, reads_per_s=10).verdict,
         judge_users(rate=1, reads_per_s=10).verdict,
         judge_users().verdict,
     ):

@@ -275,12 +275,14 @@ class RowScale:
         else:
             change = growth.compare_spans(max(span, 1.0), heavy=is_heavy)
         factor = change.scale(events)
-        if is_heavy or self._part == "events" or self._grows == "rows":
+        if is_heavy or self._part == "events":
             return factor
         more_values = factor.scale(1 / faster)
         if (count := self._count_declared_values(names)) is not None:
             # What the declared number of values does not take makes each of them busier.
             return more_values.scale(self._count_values(names) * faster / change.value / count)
+        if self._grows == "rows":
+            return factor
         if self._part in names or self._grows == "entities" or self._is_growth_unknown:
             return more_values
         return Estimate(
