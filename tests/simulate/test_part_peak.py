@@ -196,6 +196,21 @@ def test_sessions_of_more_users_are_at_other_times(key: str) -> None:
     assert re.search(r"that rate is taken for 4\d,\d{3} times as many values", writes.message)
 
 
+@pytest.mark.parametrize("key", ["[bucket(user, 16)][user][item]", "[user][item]"])
+def test_more_users_are_busy_on_all_servers(key: str) -> None:
+    """The few users of a recording who are busy in a minute are on few servers; many are on all."""
+    chance = np.random.default_rng(12)
+    users, begins = np.repeat(np.arange(3_000), 50), np.repeat(chance.random(3_000) * 3_600, 50)
+    seconds, rate = begins + chance.random(len(users)) * 60, len(users) / 3_600
+    kept = users % 20 == 0
+    part = simulate_items(key, users[kept], seconds[kept], rate).write_peak
+    whole = simulate_items(key, users, seconds, rate).write_peak
+    assert part is not None
+    assert part.factor_range is not None
+    assert whole is not None
+    assert part.factor_range[0] <= whole.server_factor <= part.factor_range[1]
+
+
 def simulate_items(
     key: str,
     users: np.ndarray,

@@ -298,6 +298,7 @@ class Simulation:
             rows,
             density,
             growth,
+            self.write_shares,
             self._find_window_shares(growth),
             self.replay.placements.regions,
             self.source.measurements.setdefault(replayed, {}),

@@ -12,8 +12,8 @@ from rowkey.hotspots import (
     compute_even_deviation,
     compute_even_skew,
 )
-from rowkey.simulate.part_peak import CommonLoad, PartLoad
-from rowkey.simulate.row_scale import SECOND_NS, number_values
+from rowkey.simulate.part_peak import MIN_FACTOR, CommonLoad, PartLoad
+from rowkey.simulate.row_scale import SECOND_NS, count_draws, number_values
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ def estimate_table_peak(
     rows: pa.RecordBatch,
     density: TimeDensity,
     growth: PartGrowth,
-    server_shares: Floats,
+    write_shares: Floats,
+    window_shares: Floats,
     region_count: int,
     measurements: dict[tuple[object, ...], Any],
 ) -> WritePeak | None:
@@ -154,14 +155,15 @@ def estimate_table_peak(
         rows: the sampled events.
         density: how densely they lie in time.
         growth: how the table follows from the sample.
-        server_shares: the share of the events of a window that each server takes.
+        write_shares: the share of all events that each server takes.
+        window_shares: the share of those of a window, in any order of servers.
         region_count: how many regions there are.
         measurements: what was found of the same events and growth before, which more is added to.
     """
     import numpy as np
 
     seconds = density.first_ms / 1_000 + density.place_times(rows) * density.duration_s
-    servers = len(server_shares)
+    servers = len(write_shares)
     for width_s in PEAK_WIDTHS_S:
         if width_s * SECOND_NS < density.step_ns:
             continue
@@ -183,7 +185,10 @@ def estimate_table_peak(
             continue
         fair, events = load.mean / servers, load.mean * count
         excess = _compute_chance_excess(events, count * servers)
-        peak = load.estimate_maximum(server_shares, MIN_PEAK_EVENTS).scale(1 / fair)
+        shares = window_shares
+        if is_held and growth.copies >= MIN_FACTOR:
+            shares = _share_more_entities(write_shares, entities)
+        peak = load.estimate_maximum(shares, MIN_PEAK_EVENTS).scale(1 / fair)
         if peak.value <= 1 + excess + _compute_noise(events, count * servers):
             return None
         low, likely, high = (max(one - excess, 1.0) for one in (peak.low, peak.value, peak.high))
@@ -204,6 +209,26 @@ def estimate_table_peak(
             (low, high),
         )
     return None
+
+
+def _share_more_entities(write_shares: Floats, entities: Ints) -> Floats:
+    """Return the share of the writes of each server in a table of more entities than a sample has.
+
+    Few entities of the sample write at a time, so that its windows are more uneven than all of it.
+    Of many more entities some write in each window; they lie evenly, unless more than chance placed
+    those of the sample.
+
+    Args:
+        write_shares: the share of all sampled events that each server takes.
+        entities: the number of the entity of each event, which lies on one server.
+    """
+    import numpy as np
+
+    servers, draws = len(write_shares), count_draws(entities)
+    chance = 1 + _compute_chance_excess(draws, servers) + _compute_noise(draws, servers)
+    if float(write_shares.max()) * servers > chance:
+        return write_shares
+    return np.full(servers, 1 / servers)
 
 
 def find_common_load(
