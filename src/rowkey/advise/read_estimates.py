@@ -72,15 +72,15 @@ class ReadEstimator:
             name
             for part in pinned_parts
             for name in part.fields
-            if part.residue(name).is_empty and name in read.given_fields
+            if part.residue(name).is_empty and name in read.single_value_fields
         }
         rows = self._row_count / prod(map(self._count_values, pinned_fields))
         rows /= prod(
             part.cardinality or 1
             for part in pinned_parts
-            if pinned_fields < pinned_fields.union(part.fields) <= read.given_fields
+            if pinned_fields < pinned_fields.union(part.fields) <= read.single_value_fields
         )
-        if set(read.bounds) - set(plan.residual_fields) - read.given_fields:
+        if set(read.bounds) - set(plan.residual_fields) - read.single_value_fields:
             rows *= self._estimate_range_share(declared)
         if limit is not None and plan.needs_sort:
             rows *= SORT_PENALTY
@@ -95,7 +95,7 @@ class ReadEstimator:
         """Return how many rows a read passes for each row that its remaining conditions keep."""
         range_share = self._estimate_range_share(declared)
         return prod(
-            self._count_values(name) if name in read.given_fields else 1 / range_share
+            self._count_values(name) if name in read.single_value_fields else 1 / range_share
             for name in plan.residual_fields
         )
 

@@ -84,7 +84,7 @@ class ReadLoadResult:
         return self.busiest_operations / (self.answer_operations or 1.0)
 
     @cached_property
-    def given_fields(self) -> list[str]:
+    def lookup_fields(self) -> list[str]:
         """Return the fields, except times, whose value each answer is asked for with."""
         return [
             one.field
@@ -96,12 +96,12 @@ class ReadLoadResult:
 
     @cached_property
     def placing_fields(self) -> list[str]:
-        """Return the given fields that decide which part of the table an answer reads."""
+        """Return those of them that decide which part of the table an answer reads."""
         bounds = self.read.build_bounds(choose_example_values(self.read, self.facts))
         plan = plan_read(self.design.key, bounds, self.read.order)
         parts = self.design.key.parts[: plan.pinned_count + 1]  # the last one divides the ranges
         fields = {name for part in parts for name in part.fields}
-        return [name for name in self.given_fields if name in fields]
+        return [name for name in self.lookup_fields if name in fields]
 
     @cached_property
     def answerable_rows(self) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:

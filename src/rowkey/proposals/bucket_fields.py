@@ -40,14 +40,14 @@ class ExampleRead:
     plan: Plan
 
     @property
-    def given_fields(self) -> set[str]:
+    def single_value_fields(self) -> set[str]:
         """Return the fields for which the read gives exactly one value."""
         return {name for name, bound in self.bounds.items() if isinstance(bound, Equal)}
 
     @property
     def key_fields(self) -> tuple[str, ...]:
         """Return the fields that it gives, then those that it sorts by: a key serves it by them."""
-        given = [name for name in self.bounds if name in self.given_fields]
+        given = [name for name in self.bounds if name in self.single_value_fields]
         return tuple(dict.fromkeys([*given, *(one.field for one in self.order)]))
 
 

@@ -174,7 +174,7 @@ def _list_tails(
 ) -> dict[Terms, _TailFields]:
     """Return the tails of all candidates, each with the fields by which it keeps rows apart."""
     own_fields = {*design.key.fields}
-    given = {name for read in reads for name in read.given_fields} & {*added_fields}
+    given = {name for read in reads for name in read.single_value_fields} & {*added_fields}
     unique = list_unique_fields(design, facts, own_fields | given)
     tails: dict[Terms, _TailFields] = {
         (FieldRef(name),): _TailFields((), (name,)) for name in unique if name in given
@@ -348,7 +348,7 @@ def _list_fronts(
     buckets = BUCKETS_PER_SERVER * design.cluster.servers
     yield None
     sets = [
-        *(read.given_fields for read in reads),
+        *(read.single_value_fields for read in reads),
         *({name} for name in names),
         set(names) - find_sliced_fields(design.key),
         set(names),

@@ -288,8 +288,8 @@ class SampleSummary:
         return keyed
 
     @property
-    def written_keys(self) -> Sequence[bytes]:
-        """Return the keys of `keyed_events` as they are written, with a random salt where drawn."""
+    def keys_with_salts(self) -> Sequence[bytes]:
+        """Return the keys of `keyed_events` with a salt drawn for each, where they have one."""
         import numpy as np
 
         keyed, key = self.keyed_events, self.key

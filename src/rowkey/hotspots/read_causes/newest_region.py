@@ -76,7 +76,7 @@ def _list_open_times(result: ReadLoadResult) -> Iterator[str]:
         if place is None or not is_open:
             continue
         earlier = {one for part in parts[:place] for one in part.fields}
-        if not earlier & set(result.given_fields):
+        if not earlier & set(result.lookup_fields):
             yield name
 
 

@@ -182,7 +182,7 @@ rate = "5000/s"
         """
         sample, counts = subject.sample, None
         if sample is not None and not sample.is_thin:
-            counts = count_unwritten_regions(sample.written_keys, regions)
+            counts = count_unwritten_regions(sample.keys_with_salts, regions)
         if counts is not None:
             empty, tried = counts
             reason = (

@@ -82,15 +82,19 @@ limit = 1000
         spread = subject.key.parts[: count_spreading_parts(subject.key)]
         bucket_fields = {name for part in spread for name in part.fields}
         for one in subject.reads:
-            given_fields = {name for name, bound in one.bounds.items() if isinstance(bound, Equal)}
-            missing_fields = bucket_fields - given_fields
+            single_value_fields = {
+                name for name, bound in one.bounds.items() if isinstance(bound, Equal)
+            }
+            missing_fields = bucket_fields - single_value_fields
             buckets = subject.bucket_count
             if one.plan is None or buckets is None or not missing_fields:
                 continue
             if one.plan.is_full_scan or one.plan.fan_out < buckets:
                 continue
-            hashed = [name for name in subject.key.fields if name in bucket_fields & given_fields]
-            pinned = hashed or self._list_leading_fields(subject, given_fields)
+            hashed = [
+                name for name in subject.key.fields if name in bucket_fields & single_value_fields
+            ]
+            pinned = hashed or self._list_leading_fields(subject, single_value_fields)
             if not pinned:
                 continue
             counts = [subject.count_distinct(name) for name in pinned]
@@ -114,8 +118,8 @@ limit = 1000
             )
 
     @staticmethod
-    def _list_leading_fields(subject: LintSubject, given_fields: set[str]) -> list[str]:
+    def _list_leading_fields(subject: LintSubject, single_value_fields: set[str]) -> list[str]:
         """Return the given fields that follow the bucket in the key."""
         rest = subject.key.parts[count_spreading_parts(subject.key) :]
-        leading = takewhile(lambda part: given_fields.issuperset(part.fields), rest)
+        leading = takewhile(lambda part: single_value_fields.issuperset(part.fields), rest)
         return [name for part in leading for name in part.fields]
