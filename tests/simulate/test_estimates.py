@@ -14,7 +14,7 @@ import pytest
 from rowkey.design import Design
 from rowkey.regions import Boundaries
 from rowkey.simulate import replay, run
-from rowkey.simulate.read_costs import ReadSimulator
+from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.workload import RESERVOIR_CAPACITY
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from rowkey.design import Design
 from rowkey.keys import bind_key
 from rowkey.plan import Plan, plan_read
 from rowkey.schema import Equal
-from rowkey.simulate import read_costs, run
+from rowkey.simulate import read_simulator, run
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ FIELDS: dict[str, Any] = {
 }
 HOUR = 3_600
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-TRIALS = read_costs._TRIAL_ORDER[: None if IS_LONG else 20]
+TRIALS = read_simulator._TRIAL_ORDER[: None if IS_LONG else 20]
 """The trials of which a loop over the table checks the mean cost."""
 Row = dict[str, Any]
 Test = "Callable[[Row, Row], bool]"
@@ -347,7 +347,7 @@ def test_a_read_of_many_ranges_is_asked_fewer_times(
     sample, read = write_rows(tmp_path, make_rows()), {"where": "host = ?"}
     design = build_design("[bucket(kind, 16)][host][kind][ts]", read)
     often = run(design, sample).reads[0]
-    monkeypatch.setattr(read_costs, "MAX_TOTAL_RANGES", 20 * 16)
+    monkeypatch.setattr(read_simulator, "MAX_TOTAL_RANGES", 20 * 16)
     seldom = run(design, sample).reads[0]
     assert (16.0, 16, "") == (*often.fan_out, often.assumption)
     assert (

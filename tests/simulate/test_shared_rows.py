@@ -14,7 +14,7 @@ from example_counts import divide_examples
 from rowkey.design import Design
 from rowkey.regions import Boundaries
 from rowkey.simulate import run
-from rowkey.simulate.read_costs import ReadSimulator
+from rowkey.simulate.read_simulator import ReadSimulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -14,7 +14,7 @@ from rowkey.keys import ColumnBatch
 from rowkey.plan import ResidualFilter, plan_read
 from rowkey.regions import Boundaries
 from rowkey.simulate.ranked_rows import RankedRows
-from rowkey.simulate.read_costs import ReadSimulator
+from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.simulate.replay import encode_keys
 from rowkey.simulate.rows_by_key import RowsByKey
 from rowkey.simulate.trial_values import TRIALS_PER_READ, TrialValues

@@ -22,7 +22,7 @@ from rowkey.engines.hbase.cursor import HBaseCursor
 from rowkey.engines.hbase.store import to_hbase_scan
 from rowkey.hbase.scanning import LeaseRenewer, Scanner
 from rowkey.regions import Boundaries
-from rowkey.simulate.read_costs import ReadSimulator
+from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.table import drop_table
 from rowkey.table.scans import blocks
 from rowkey.table.scans import scan as scan_module

@@ -7,8 +7,9 @@ from rowkey.lazy_imports import build_lazy_getattr
 if TYPE_CHECKING:
     from rowkey.simulate.event_source import EventSource, PhaseProgress
     from rowkey.simulate.operation_map import MAP_LOADS, MapLoad, OperationMap
-    from rowkey.simulate.read_costs import ReadCost, ReadSimulator
+    from rowkey.simulate.read_cost import ReadCost
     from rowkey.simulate.read_load import LoadEstimate, ReadLoad
+    from rowkey.simulate.read_simulator import ReadSimulator
     from rowkey.simulate.replay import Replay, encode_keys
     from rowkey.simulate.scaled_replay import ScaledRun
     from rowkey.simulate.simulation import SimulatedRegion, Simulation
@@ -30,7 +31,8 @@ else:
         {
             "event_source": "EventSource PhaseProgress",
             "operation_map": "MAP_LOADS MapLoad OperationMap",
-            "read_costs": "ReadCost ReadSimulator",
+            "read_cost": "ReadCost",
+            "read_simulator": "ReadSimulator",
             "read_load": "LoadEstimate ReadLoad",
             "replay": "Replay encode_keys",
             "scaled_replay": "ScaledRun",

@@ -18,7 +18,7 @@ from rowkey.keys import (
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
 from rowkey.schema import FieldFacts, RowCounts
-from rowkey.simulate.row_scale import measure_time_density
+from rowkey.simulate.time_density import measure_time_density
 from rowkey.workload import (
     EventBatch,
     EventStore,

@@ -8,7 +8,7 @@ from rowkey.hotspots import ReadLoadResult
 
 if TYPE_CHECKING:
     from rowkey.plan import DeclaredRead
-    from rowkey.simulate.read_costs import ReadCost
+    from rowkey.simulate.read_cost import ReadCost
     from rowkey.simulate.read_load import ReadLoad
     from rowkey.simulate.simulation import Simulation
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
-from rowkey.hotspots import CLOCK_ARRIVALS
+from rowkey.simulate.time_density import SAME_RATE, SECOND_NS
+from rowkey.simulate.value_groups import count_draws, number_values
 from rowkey.workload import (
     Estimate,
     MissingValues,
@@ -22,27 +23,15 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.design import Design
-    from rowkey.keys import Field
     from rowkey.plan import DeclaredRead
+    from rowkey.simulate.time_density import TimeDensity
 
-TRIMMED_SHARE = 0.01
-"""Share of the earliest and of the latest times that do not count if they are far from the others:
-some clocks say 1970."""
-MAX_OUTLIER_FACTOR = 1.5
-"""Times the length of the other times up to which the earliest and the latest are believed."""
-SAME_RATE = 0.02
-"""Relative difference up to which the sample is taken to be at the declared rate."""
 MIN_LONGER = 1.5
 """Lengths of the sample from which on the end of the table is another than that of the sample."""
 MAX_WAVE_FACTOR = 10
 """Times the sample's rate up to which the declared rate may be that of another hour or season, so
 that more values or busier ones may be the reason."""
-MAX_SHARED_TIMES = 0.5
-"""Share of events with another time than the one before, up to which their step is kept."""
 DEVIATIONS = 1.96
-SECOND_NS = 1_000_000_000
-MS_NS = 1_000_000
 
 
 class RowScale:
@@ -109,7 +98,7 @@ class RowScale:
         return None if self._density is None else self._density.field
 
     @property
-    def goes_on(self) -> bool:
+    def has_later_times(self) -> bool:
         """Return whether the table keeps events of a longer time than the sample has."""
         return self._density is not None and self.growth > MIN_LONGER * self._density.sample_factor
 
@@ -127,7 +116,7 @@ class RowScale:
         Returns:
             The factor of rows within the time that it asks for, and of others.
         """
-        names = tuple(sorted(name for name in names if name != self.time_field))
+        names = self._leave_out_time(names)
         is_heavy = not names or (self._part not in names and self._is_heavy(names, event))
         other = self._compute_factor(names, is_heavy, None)
         if not self._has_length(read):
@@ -142,7 +131,7 @@ class RowScale:
         Args:
             names: the fields of these values.
         """
-        names = tuple(sorted(name for name in names if name != self.time_field))
+        names = self._leave_out_time(names)
         if self._part in names:
             return 0.0
         if not names or self._part == "events":
@@ -163,8 +152,7 @@ class RowScale:
 
         None if the read asks for other values, or if no period is declared.
         """
-        names = {name for name in read.equality_fields if name != self.time_field}
-        if self._pace is None or names != {self._pace[0]}:
+        if self._pace is None or self._leave_out_time(read.equality_fields) != (self._pace[0],):
             return None
         _, period_s, kept_s = self._pace
         if self._density is not None and self._has_length(read):
@@ -172,13 +160,13 @@ class RowScale:
             kept_s = min(kept_s, span * self._density.unit_ns / SECOND_NS)
         return max(kept_s / period_s, 1.0)
 
-    def measure_haste(self) -> float:
+    def measure_speedup(self) -> float:
         """Return how many times as often as in the sample each value of the key writes.
 
         1 where more values may be what makes the declared rate higher: the table has as many as
         declared, and of what is not declared as many as its rate takes.
         """
-        names = tuple(sorted(name for name in self._value_counts if name != self.time_field))
+        names = self._leave_out_time(self._value_counts)
         if self._density is None or not names or not self._declared_counts.keys() >= {*names}:
             return 1.0
         declared = prod(self._declared_counts[name] for name in names)
@@ -194,28 +182,78 @@ class RowScale:
             read: the read, which asks for values of that field alone.
             row_count: rows of the table before it grows.
         """
-        names = tuple(name for name in read.equality_fields if name != self.time_field)
+        import numpy as np
+
+        names = self._leave_out_time(read.equality_fields)
         share, density = self._part_share, self._density
         if share is None or density is None or names != (self._part,) or self._grows is not None:
             return None
-        import numpy as np
-
+        # Events of the table for each one that the share of its values stands for.
+        excess = density.sample_factor * share
+        if excess > MAX_WAVE_FACTOR:
+            return None
         groups, _ = self._measure_values(names)
         sizes = np.bincount(groups) / len(groups)
-        more = density.sample_factor * share
-        if more > MAX_WAVE_FACTOR:
-            return None
         error = DEVIATIONS * float(np.sqrt(sizes @ sizes))
         shares = sizes / density.sample_factor
-        if more > 1 + error:
-            missing = estimate_missing_values(share, 1 - 1 / more, shares)
+        if excess > 1 + error:
+            missing = estimate_missing_values(share, 1 - 1 / excess, shares)
         else:
-            missing = bound_missing_values(share, 1 - 1 / max(more + error, 1), shares)
+            missing = bound_missing_values(share, 1 - 1 / max(excess + error, 1), shares)
         rows = self.growth * row_count
         if self._has_length(read):
             span_s = (read.get_span(density.field) or 0) * density.unit_ns / SECOND_NS
             rows = density.rate * span_s
         return MissingRows(missing, rows, min(self.bound_rows(read), read.limit or inf))
+
+    def bound_rows(self, read: DeclaredRead) -> float:
+        """Return how many rows with the values that a read asks for have different keys.
+
+        A meter that writes each hour has 720 rows of a month, whatever its rate; infinite if the
+        fields that the read leaves open may have any number of values.
+        """
+        if any(one.operator == "in" for one in read.conditions):
+            return inf
+        counts = {
+            name: count
+            for name, count in self._value_counts.items()
+            if name not in read.equality_fields
+        }
+        density = self._density
+        if density is not None and density.field in counts and self._has_length(read):
+            span = read.get_span(density.field)
+            if span is not None:
+                steps = span * density.unit_ns / density.step_ns + 1
+                counts[density.field] = min(counts[density.field], steps)
+        return prod(counts.values())
+
+    def describe_factor(self, read: DeclaredRead, factor: float) -> str:
+        """Return why the rows that a read returns count more than once, and what was assumed.
+
+        Args:
+            read: the read.
+            factor: the mean factor of its rows.
+        """
+        names = self._leave_out_time(read.equality_fields)
+        count, texts = self._count_declared_values(names), []
+        if not isclose(factor, 1, rel_tol=SAME_RATE):
+            texts.append(
+                f"each row that it finds in the sample stands for {_format_number(factor)} of the "
+                f"table, because {' and '.join(self._list_reasons(read))}"
+            )
+        if count is not None and self._is_bounded:
+            texts.append(f"{names[0]} has the declared {count:,} values")
+        elif self._is_growth_unknown and self._density is not None and read.equality_fields:
+            texts.append(
+                f"the declared rate is {_format_number(self._density.sample_factor)} times that of "
+                "the sample: taken as more values of the same pace; if the file has only a part of "
+                "the events, or the same values come more often, declare sample.of or writes.grows"
+            )
+        return "; ".join(texts)
+
+    def _leave_out_time(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return some fields, sorted, without the one that holds the time of an event."""
+        return tuple(sorted(name for name in names if name != self.time_field))
 
     def _is_heavy(self, names: tuple[str, ...], event: int) -> bool:
         """Return whether the values of an event keep their share of all events."""
@@ -262,32 +300,31 @@ class RowScale:
     def _estimate_factor(
         self, names: tuple[str, ...], is_heavy: bool, span: float | None
     ) -> Estimate:
-        """Return what `_compute_factor` does, computed anew."""
-        faster = 1.0 if self._density is None else self._density.sample_factor
+        """Return the factor that `_compute_factor` keeps."""
+        rate_factor = 1.0 if self._density is None else self._density.sample_factor
         events = self.growth
         if span is not None and self._density is not None:
             events = self._density.count_events(span)
         if not names:
             return Estimate(events, events, events)
         _, growth = self._measure_values(names)
-        if span is None:
-            change = growth.compare_windows(max(events / faster, 1.0), heavy=is_heavy)
+        if span is None:  # values come and go in the time that the table keeps
+            stay = growth.compare_windows(max(events / rate_factor, 1.0), heavy=is_heavy)
         else:
-            change = growth.compare_spans(max(span, 1.0), heavy=is_heavy)
-        factor = change.scale(events)
+            stay = growth.compare_spans(max(span, 1.0), heavy=is_heavy)
+        # What the declared rate has beyond that of the sample: of the same values, or of others.
+        busier = stay.scale(events)
         if is_heavy or self._part == "events":
-            return factor
-        more_values = factor.scale(1 / faster)
+            return busier
+        others = busier.scale(1 / rate_factor)
         if (count := self._count_declared_values(names)) is not None:
             # What the declared number of values does not take makes each of them busier.
-            return more_values.scale(self._count_values(names) * faster / change.value / count)
+            return others.scale(self._count_values(names) * rate_factor / stay.value / count)
         if self._grows == "rows":
-            return factor
+            return busier
         if self._part in names or self._grows == "entities" or self._is_growth_unknown:
-            return more_values
-        return Estimate(
-            min(more_values.low, factor.low), more_values.value, max(more_values.high, factor.high)
-        )
+            return others
+        return Estimate(min(others.low, busier.low), others.value, max(others.high, busier.high))
 
     def _count_values(self, names: tuple[str, ...]) -> int:
         """Return how many values in some fields the sample has."""
@@ -317,51 +354,6 @@ class RowScale:
         is_exact = bool(operators & {"=", "in"})
         has_end = bool(operators & {"<", "<=", "between"}) or read.span is not None
         return is_exact or (has_end and bool(operators & {">", ">=", "between"}))
-
-    def bound_rows(self, read: DeclaredRead) -> float:
-        """Return how many rows with the values that a read asks for have different keys.
-
-        A meter that writes each hour has 720 rows of a month, whatever its rate; infinite if the
-        fields that the read leaves open may have any number of values.
-        """
-        if any(one.operator == "in" for one in read.conditions):
-            return inf
-        counts = {
-            name: count
-            for name, count in self._value_counts.items()
-            if name not in read.equality_fields
-        }
-        density = self._density
-        if density is not None and density.field in counts and self._has_length(read):
-            span = read.get_span(density.field)
-            if span is not None:
-                steps = span * density.unit_ns / density.step_ns + 1
-                counts[density.field] = min(counts[density.field], steps)
-        return prod(counts.values())
-
-    def describe_factor(self, read: DeclaredRead, factor: float) -> str:
-        """Return why the rows that a read returns count more than once, and what was assumed.
-
-        Args:
-            read: the read.
-            factor: the mean factor of its rows.
-        """
-        names = tuple(name for name in read.equality_fields if name != self.time_field)
-        count, texts = self._count_declared_values(names), []
-        if not isclose(factor, 1, rel_tol=SAME_RATE):
-            texts.append(
-                f"each row that it finds in the sample stands for {_format_number(factor)} of the "
-                f"table, because {' and '.join(self._list_reasons(read))}"
-            )
-        if count is not None and self._is_bounded:
-            texts.append(f"{names[0]} has the declared {count:,} values")
-        elif self._is_growth_unknown and self._density is not None and read.equality_fields:
-            texts.append(
-                f"the declared rate is {_format_number(self._density.sample_factor)} times that of "
-                "the sample: taken as more values of the same pace; if the file has only a part of "
-                "the events, or the same values come more often, declare sample.of or writes.grows"
-            )
-        return "; ".join(texts)
 
     def _list_reasons(self, read: DeclaredRead) -> list[str]:
         """Return why the rows of a read are more in the table than in the sample."""
@@ -411,78 +403,6 @@ class MissingRows:
         return Estimate(min(likely, *others), likely, max(likely, *others))
 
 
-@dataclass(frozen=True, slots=True)
-class TimeDensity:
-    """The time that a sample covers, and how densely events lie in time.
-
-    Args:
-        time: the field that holds the time of an event.
-        first: the earliest time, as an internal value of the field.
-        last: the latest time.
-        unit_ns: nanoseconds of a unit of the field.
-        sample_rate: events a second in the sample.
-        rate: events a second in the table.
-        step_ns: the greatest time that divides all times between events.
-        has_bursts: whether the sample was generated with the declared bursts, so that within its
-            time the table is like it.
-    """
-
-    time: Field
-    first: int
-    last: int
-    unit_ns: int
-    sample_rate: float
-    rate: float
-    step_ns: int
-    has_bursts: bool = False
-
-    @property
-    def field(self) -> str:
-        """Return the name of the field that holds the time of an event."""
-        return self.time.name
-
-    @property
-    def first_ms(self) -> int:
-        """Return the earliest time in milliseconds since 1970."""
-        return self.first * self.unit_ns // MS_NS
-
-    @property
-    def duration_s(self) -> float:
-        """Return the seconds that the sample covers."""
-        return (self.last - self.first + 1) * self.unit_ns / SECOND_NS
-
-    @property
-    def sample_factor(self) -> float:
-        """Return how many more events the table has in the time of the sample."""
-        return 1.0 if self.has_bursts else self.rate / self.sample_rate
-
-    def count_events(self, span: float) -> float:
-        """Return the events of a time, for each event of the sample.
-
-        Args:
-            span: the time, in lengths of the sample, at least 1.
-        """
-        return self.sample_factor + (span - 1) * self.rate / self.sample_rate
-
-    def place_times(self, rows: pa.RecordBatch) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return the time of each row, from 0 at the first to 1 at the last; outliers at the ends.
-
-        A row without a time has that of the row before it.
-        """
-        import numpy as np
-        import pyarrow.compute as pc
-
-        times = self.time.to_internal_batch(pc.fill_null_forward(rows.column(self.field)))
-        places = (times - self.first) / max(self.last - self.first + 1, 1)
-        inside: np.ndarray[Any, np.dtype[np.float64]] = np.clip(places, 0.0, 1.0)
-        return inside
-
-    def compare_span(self, read: DeclaredRead, resolution_ns: int = 0) -> float:
-        """Return how many times as long as the sample a read's time is; at least 1."""
-        span = max(read.get_span(self.field) or 0, resolution_ns // self.unit_ns)
-        return max(span / (self.last - self.first + 1), 1.0)
-
-
 def _format_number(number: float) -> str:
     """Return a number with three significant digits.
 
@@ -490,71 +410,3 @@ def _format_number(number: float) -> str:
     ('46,100', '4')
     """
     return f"{float(f'{number:.3g}'):,.10g}"
-
-
-def number_values(rows: pa.RecordBatch, names: Iterable[str]) -> np.ndarray[Any, Any]:
-    """Return a number from 0 for each row; equal ones have equal values in some fields."""
-    import numpy as np
-
-    groups = np.zeros(rows.num_rows, np.int64)
-    for name in names:
-        codes = rows.column(name).dictionary_encode().indices.fill_null(-1).to_numpy()
-        _, groups = np.unique(groups * (len(codes) + 1) + codes + 1, return_inverse=True)
-    return groups
-
-
-def count_draws(groups: np.ndarray[Any, Any]) -> float:
-    """Return how many groups of equal size are as concentrated as some groups.
-
-    Source: the design effect of clusters; Kish, Survey Sampling (1965), section 5.4.
-    """
-    import numpy as np
-
-    sizes = np.bincount(groups).astype(np.float64)
-    return float(sizes.sum() ** 2 / (sizes @ sizes))
-
-
-def measure_time_density(
-    design: Design, rows: pa.RecordBatch, event_count: int, *, is_generated: bool
-) -> TimeDensity | None:
-    """Measure how densely events lie in time; without a declared rate the table is like them.
-
-    Args:
-        design: the design.
-        rows: a uniform sample of the events, in the order of their arrival.
-        event_count: how many events it is a sample of.
-        is_generated: whether they were generated at the declared rate, bursts included.
-
-    Returns:
-        None if no field holds the time, or if events do not arrive by the clock.
-    """
-    import numpy as np
-
-    writes = design.writes
-    time = writes.time
-    if time is None or time.type.unit_ns is None or writes.arrival not in CLOCK_ARRIVALS:
-        return None
-    times = np.sort(time.to_internal_batch(rows.column(time.name).drop_null()))
-    trimmed = int(len(times) * TRIMMED_SHARE)
-    if not len(times):
-        return None
-    first, last = int(times[0]), int(times[-1])
-    trimmed_first, trimmed_last = int(times[trimmed]), int(times[-1 - trimmed])
-    if last - first > MAX_OUTLIER_FACTOR * (trimmed_last - trimmed_first):
-        margin = (trimmed_last - trimmed_first) * trimmed // (len(times) - 2 * trimmed)
-        first, last = max(trimmed_first - margin, first), min(trimmed_last + margin, last)
-    distances = np.diff(times)
-    step = max(int(np.gcd.reduce(distances)), 1)  # a minute, if all times are whole minutes
-    last += step - 1
-    seconds = (last - first + 1) * time.type.unit_ns / SECOND_NS
-    sample_rate = event_count / seconds
-    rate = writes.rate
-    if rate is None or isclose(sample_rate, rate, rel_tol=SAME_RATE):
-        rate = sample_rate
-    # Events generated for some seconds are a thin sample of the day that all of them name.
-    has_bursts = is_generated and sample_rate > rate
-    unit_ns = time.type.unit_ns
-    # Events at equal distances have a step too, by which others may come between them.
-    is_shared = np.count_nonzero(distances) < MAX_SHARED_TIMES * len(times)
-    step_ns = step * unit_ns if is_shared else unit_ns
-    return TimeDensity(time, first, last, unit_ns, sample_rate, rate, step_ns, has_bursts)

@@ -26,20 +26,14 @@ from rowkey.simulate.entity_chance import EntityChance, compute_table_skew
 from rowkey.simulate.operation_map import OperationMap
 from rowkey.simulate.part_peak import MIN_FACTOR, PartGrowth
 from rowkey.simulate.read_causes import build_read_load_result
-from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
+from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.simulate.replay import draw_salts, encode_keys
-from rowkey.simulate.row_scale import (
-    MAX_WAVE_FACTOR,
-    MIN_LONGER,
-    RowScale,
-    TimeDensity,
-    count_draws,
-    measure_time_density,
-    number_values,
-)
+from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, MIN_LONGER, RowScale
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
+from rowkey.simulate.time_density import TimeDensity, measure_time_density
 from rowkey.simulate.trial_values import TRIALS_PER_READ
+from rowkey.simulate.value_groups import count_draws, number_values
 from rowkey.simulate.verdict import allow_for_few_entities, expect_next_step, judge_skew
 from rowkey.simulate.write_peak import WritePeak, estimate_table_peak, find_write_peak
 from rowkey.workload import (
@@ -60,6 +54,7 @@ if TYPE_CHECKING:
     from rowkey.regions import Boundaries, RegionGrowth
     from rowkey.schema import FieldFacts
     from rowkey.simulate.event_source import EventSource
+    from rowkey.simulate.read_cost import ReadCost
     from rowkey.simulate.replay import Replay
     from rowkey.simulate.split_report import SplitReport
     from rowkey.simulate.verdict import Verdict
@@ -267,12 +262,12 @@ class Simulation:
         if self.source.origin != "sample" or self.is_thin or self.time_density is None:
             return None
         if self._part_growth is not None:
-            return self._allow_for_haste(self._estimate_table_peak(self._part_growth))
+            return self._allow_for_speedup(self._estimate_table_peak(self._part_growth))
         recorded = find_write_peak(
             self.skews, self.time_density, self.operation_count, self.replay.placements
         )
         if recorded is None or self._assumed_growth is None:
-            return self._allow_for_haste(recorded)
+            return self._allow_for_speedup(recorded)
         likely = self._estimate_table_peak(self._assumed_growth)
         # What more values are assumed for makes a peak flatter, and none that was not recorded.
         if likely is not None and likely.server_factor >= recorded.server_factor:
@@ -331,11 +326,11 @@ class Simulation:
                     found.append(name)
         return found
 
-    def _allow_for_haste(self, peak: WritePeak | None) -> WritePeak | None:
+    def _allow_for_speedup(self, peak: WritePeak | None) -> WritePeak | None:
         """Return the peak of a table whose values write more often than those of the sample."""
         if peak is None or peak.factor <= MAX_WAVE_FACTOR:
             return peak
-        return peak.repeat(self._build_row_scale({}).measure_haste())
+        return peak.repeat(self._build_row_scale({}).measure_speedup())
 
     def _find_window_shares(self, growth: PartGrowth) -> np.ndarray[Any, Any]:
         """Return the share of a window's writes that each server of a table takes.
@@ -382,7 +377,7 @@ class Simulation:
             return None
         if self.design.sample_part == "events" or not self._entity_fields:
             return None
-        if self._build_row_scale({}).measure_haste() > 1:
+        if self._build_row_scale({}).measure_speedup() > 1:
             return None
         return PartGrowth(density.sample_factor, self.sampled_rows.num_rows / self.operation_count)
 

@@ -63,7 +63,7 @@ class TrialValues:
     Args:
         read: the read.
         ranked_rows: the sampled rows, in the order of their arrival.
-        goes_on: whether the table keeps events of a longer time than the sample has.
+        has_later_times: whether the table keeps events of a longer time than the sample has.
 
     Raises:
         ReadError: no row of the sample has a value in all fields that its conditions test.
@@ -74,7 +74,7 @@ class TrialValues:
         read: DeclaredRead,
         ranked_rows: RankedRows,
         *,
-        goes_on: bool = False,
+        has_later_times: bool = False,
     ) -> None:
         columns = ranked_rows.columns
         self._read = read
@@ -84,7 +84,7 @@ class TrialValues:
         """How often the values of each row are asked for."""
         self._parameter_ends = _list_parameter_ends(read)
         self.row_numbers, self.weights = self.demand.choose_rows(
-            TRIALS_PER_READ, self._find_fitting_rows(columns) if goes_on else None
+            TRIALS_PER_READ, self._find_fitting_rows(columns) if has_later_times else None
         )
         """The row of each trial, and for how many answers each stands, 1 in the mean."""
         rows = columns.take(self.row_numbers).iterate_rows(list(read.tested_fields))

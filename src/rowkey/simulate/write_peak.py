@@ -13,7 +13,8 @@ from rowkey.hotspots import (
     compute_even_skew,
 )
 from rowkey.simulate.part_peak import MIN_FACTOR, CommonLoad, PartLoad
-from rowkey.simulate.row_scale import SECOND_NS, count_draws, number_values
+from rowkey.simulate.time_density import SECOND_NS
+from rowkey.simulate.value_groups import count_draws, number_values
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from rowkey.hotspots import Placements, Skew
     from rowkey.simulate.part_peak import PartGrowth
-    from rowkey.simulate.row_scale import TimeDensity
+    from rowkey.simulate.time_density import TimeDensity
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
     Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -68,21 +69,21 @@ class WritePeak:
         """Return when it begins, as text."""
         return f"{datetime.fromtimestamp(self.start_ms / 1_000, UTC):%Y-%m-%d %H:%M}"
 
-    def repeat(self, haste: float) -> WritePeak:
+    def repeat(self, speedup: float) -> WritePeak:
         """Return the peak of a table of which each value writes so many times as often.
 
         A batch, as of a nightly import, has each value once: there are more of them, so that each
         is less above the mean. A wave of the day or the year would get higher.
         """
-        if haste <= 1:
+        if speedup <= 1:
             return self
         low, high = self.factor_range or (self.server_factor, self.server_factor)
         return replace(
             self,
-            server_factor=max(self.server_factor / haste, 1.0),
-            factor=max(self.factor / haste, 1.0),
-            factor_range=self.factor_range and (max(low / haste, 1.0), max(high / haste, 1.0)),
-            repeats=haste,
+            server_factor=max(self.server_factor / speedup, 1.0),
+            factor=max(self.factor / speedup, 1.0),
+            factor_range=self.factor_range and (max(low / speedup, 1.0), max(high / speedup, 1.0)),
+            repeats=speedup,
         )
 
 

@@ -1,12 +1,10 @@
-"""The costs of declared reads, measured on a sample of the rows with values of that sample."""
+"""Runs declared reads on a sample of the rows, with values of that sample."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
 from functools import cached_property
-from math import fsum, hypot, inf, sqrt
-from statistics import fmean
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
@@ -21,16 +19,11 @@ from rowkey.plan import (
     count_first_rows,
 )
 from rowkey.regions import locate_key_array
-from rowkey.simulate.answer_rows import (
-    AnswerRows,
-    average_factor,
-    expect_rows,
-    measure_growth_margin,
-    measure_limit_margin,
-    measure_unseen_margin,
-)
+from rowkey.simulate.answer_rows import AnswerRows, average_factor
 from rowkey.simulate.ranked_rows import RankedRows, cut_spans, find_last_rows
-from rowkey.simulate.read_load import MARGIN_DEVIATIONS, AnswerLoad, TrialLoad
+from rowkey.simulate.read_cost import ReadCost
+from rowkey.simulate.read_load import TrialLoad
+from rowkey.simulate.read_trials import ReadTrial, RowOrigins, summarize_trials
 from rowkey.simulate.replay import encode_keys
 from rowkey.simulate.rows_by_key import RowsByKey
 from rowkey.simulate.trial_values import TRIAL_CHANCES, TRIALS_PER_READ, TrialValues
@@ -45,8 +38,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.schema import Bounds
-    from rowkey.simulate.row_demand import RowDemand
-    from rowkey.simulate.row_scale import MissingRows, RowScale
+    from rowkey.simulate.row_scale import RowScale
     from rowkey.simulate.trial_values import TrialQuestion
 
 MAX_TOTAL_RANGES = 1_000_000
@@ -64,134 +56,6 @@ GOLDEN_RATIO = 0.618_033_988_749_894_9
 """Its multiples, modulo 1, are spread over all numbers from 0 to 1, and so is each part of them."""
 _TRIAL_ORDER = [37 * number % TRIALS_PER_READ for number in range(TRIALS_PER_READ)]
 """The places of trials in an order of which every beginning is spread over all of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadMargins:
-    """How far the means of a read's cost may lie from the true means, in 95 of 100 cases.
-
-    Args:
-        fan_out: of the ranges.
-        regions: of the regions.
-        returned_rows: of the rows of the answer.
-        read_rows: of the rows read for them.
-    """
-
-    fan_out: float = 0.0
-    regions: float = 0.0
-    returned_rows: float = 0.0
-    read_rows: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ReadCost:
-    """The measured cost of one declared read, averaged over many trials.
-
-    Args:
-        name: its name.
-        fan_out: ranges read for one answer, mean and most.
-        regions: regions touched, mean and most.
-        returned_rows: rows of the answer, mean; events, where they share rows.
-        read_rows: rows read for them, mean.
-        residual_fields: fields whose conditions are tested after reading.
-        is_full_scan: whether nothing in the key narrows it.
-        serves_order: whether rows come in the requested order, forwards or backwards.
-        assumption: what was assumed to run it, or an empty string.
-        error: why it could not be run, or an empty string.
-        margins: how far the means may lie from the true ones.
-        row_bytes: bytes of a row, or of an event where they share rows, mean.
-        load: where its operations fall; None if it could not be run.
-        is_get: whether it always knows the whole row keys, so that Bloom filters spare files.
-    """
-
-    name: str
-    fan_out: tuple[float, int] = (0.0, 0)
-    regions: tuple[float, int] = (0.0, 0)
-    returned_rows: float = 0.0
-    read_rows: float = 0.0
-    residual_fields: tuple[str, ...] = ()
-    is_full_scan: bool = False
-    serves_order: bool = True
-    assumption: str = ""
-    error: str = ""
-    margins: ReadMargins = ReadMargins()
-    row_bytes: float = 0.0
-    load: AnswerLoad | None = field(default=None, compare=False, repr=False)
-    is_get: bool = False
-
-    @property
-    def amplification(self) -> float | None:
-        """Return the rows read for each row returned; None if nothing was returned."""
-        return self.read_rows / self.returned_rows if self.returned_rows else None
-
-    @property
-    def operations(self) -> float:
-        """Return the operations of an answer, mean."""
-        return count_read_operations(self.regions[0], self.read_rows, self.row_bytes)
-
-    @property
-    def needed_operations(self) -> float:
-        """Return the operations of the answer if its rows lay together and were all returned."""
-        rows = min(self.returned_rows, self.read_rows)
-        return count_read_operations(min(self.regions[0], 1), rows, self.row_bytes)
-
-
-@dataclass(frozen=True, slots=True)
-class _ReadTrial:
-    """The cost of one trial of a read.
-
-    Args:
-        fan_out: ranges of its plan.
-        residual_fields: fields whose conditions are tested after reading.
-        is_full_scan: whether nothing in the key narrows it.
-        is_get: whether it knows the whole row keys.
-        serves_order: whether rows come in the requested order, forwards or backwards.
-        answer: the rows that it returns, before the limit.
-        read_rows: rows read for them.
-        load: the regions that it touches, with its operations on them.
-    """
-
-    fan_out: int
-    residual_fields: tuple[str, ...]
-    is_full_scan: bool
-    is_get: bool
-    serves_order: bool
-    answer: AnswerRows
-    read_rows: float
-    load: TrialLoad
-
-    @classmethod
-    def from_plan(
-        cls, plan: Plan, answer: AnswerRows, read_rows: float, load: TrialLoad
-    ) -> _ReadTrial:
-        """Return the cost of a trial from its plan and the operations that it costs."""
-        return cls(
-            plan.fan_out,
-            plan.residual_fields,
-            plan.is_full_scan,
-            plan.is_point,
-            plan.serves_order or plan.serves_backwards,
-            answer,
-            read_rows,
-            load,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Origins:
-    """In which regions the rows lie whose values a read asks for.
-
-    Args:
-        trials: the region of the row of each trial.
-        shares: by region, how often the rows in it are asked for, in shares.
-        effective_count: rows, each asked for as often, that would tell the shares as well.
-        rank_error: sum of the square errors of the shares of values whose ranks are not known.
-    """
-
-    trials: np.ndarray[Any, Any]
-    shares: np.ndarray[Any, Any]
-    effective_count: float
-    rank_error: float
 
 
 class ReadSimulator:
@@ -253,7 +117,7 @@ class ReadSimulator:
     def measure_read(self, read: DeclaredRead) -> ReadCost:
         """Measure the cost of a read, with parameter values from the sample."""
         remaining_ranges = MAX_TOTAL_RANGES // max(len(self.design.reads), 1)
-        trials_by_place: dict[int, _ReadTrial] = {}
+        trials_by_place: dict[int, ReadTrial] = {}
         try:
             trial_values = self._get_trial_values(read)
             origins = self._locate_origins(read, trial_values)
@@ -287,7 +151,7 @@ class ReadSimulator:
                 f"measured with {pluralize(len(trials_by_place), 'trial')} instead of "
                 f"{self._max_trials}, because one trial reads {max_fan_out}"
             )
-        return _summarize_trials(
+        return summarize_trials(
             read,
             trials,
             "; ".join(filter(None, assumptions)),
@@ -308,7 +172,7 @@ class ReadSimulator:
         for place in range(TRIALS_PER_READ):
             yield trial_values.choose_values(place)[0]
 
-    def _locate_origins(self, read: DeclaredRead, trial_values: TrialValues) -> _Origins:
+    def _locate_origins(self, read: DeclaredRead, trial_values: TrialValues) -> RowOrigins:
         """Return in which regions the rows lie whose values a read asks for."""
         import numpy as np
 
@@ -320,13 +184,13 @@ class ReadSimulator:
         if read.age is None or not names or self.design.key.is_salted:
             trials, regions = trial_values.row_numbers, self._row_regions[demand.rows]
             shares = np.bincount(regions, demand.weights, region_count) / demand.weights.sum()
-            return _Origins(self._row_regions[trials], shares, effective_count, demand.rank_error)
+            return RowOrigins(self._row_regions[trials], shares, effective_count, demand.rank_error)
         rows = demand.spread_rows(AGED_ROWS)
         chances = ((np.arange(AGED_ROWS) + 0.5) * GOLDEN_RATIO % 1).tolist()
         starts = {name: trial_values.find_starts(name, chances) for name in names}
         trial_starts = {name: trial_values.find_starts(name, TRIAL_CHANCES) for name in names}
         regions = self._locate_aged_rows(rows, starts)
-        return _Origins(
+        return RowOrigins(
             self._locate_aged_rows(trial_values.row_numbers, trial_starts),
             np.bincount(regions, minlength=region_count) / AGED_ROWS,
             effective_count,
@@ -368,13 +232,26 @@ class ReadSimulator:
         Raises:
             ReadError: no row of the sample has a value in all fields that its conditions test.
         """
-        goes_on = self._scale is not None and self._scale.goes_on
-        asked = read.name, read.conditions, read.limit, read.span, read.keys, read.age, goes_on
+        has_later_times = self._scale is not None and self._scale.has_later_times
+        asked = (
+            read.name,
+            read.conditions,
+            read.limit,
+            read.span,
+            read.keys,
+            read.age,
+            has_later_times,
+        )
         if ("trials", asked) not in self._measurements:
-            trial_values = TrialValues(read, self._ranked_rows, goes_on=goes_on)
+            trial_values = TrialValues(read, self._ranked_rows, has_later_times=has_later_times)
             self._measurements["trials", asked] = trial_values
         found: TrialValues = self._measurements["trials", asked]
         return found
+
+    @property
+    def _time_field(self) -> str | None:
+        """Return the field that holds the time of an event, if rows are written by the clock."""
+        return None if self._scale is None else self._scale.time_field
 
     @cached_property
     def _row_regions(self) -> np.ndarray[Any, Any]:
@@ -397,7 +274,7 @@ class ReadSimulator:
         question: TrialQuestion,
         origin: int,
         weight: float,
-    ) -> _ReadTrial:
+    ) -> ReadTrial:
         """Run a read once and return its cost.
 
         Args:
@@ -406,48 +283,35 @@ class ReadSimulator:
             origin: the region of the row whose values it asks for.
             weight: the answers that it stands for.
         """
-        import numpy as np
-
-        bounds = question.bounds
+        bounds, event = question.bounds, question.source_events[0]
         plan = self._planner.plan(bounds, read.order)
         row_spans = [self._rows.find_span(one.start, one.stop) for one in plan.ranges]
-        starts, stops = np.array(row_spans, np.intp).reshape(-1, 2).T
         matching_rows = self._rows.list_rows(question.matching_events)
-        places = self._rows.places[question.source_events]
-        if len(places) > 1:
-            places = np.unique(places)
-        # Ranges ascend and are disjoint: only the last one that starts at or before a row can
-        # contain it.
-        range_numbers = np.searchsorted(starts, places, "right") - 1
-        covered_places = (
-            places[(range_numbers >= 0) & (places < stops[range_numbers])]
-            if len(starts)
-            else places[:0]
-        )
-        matching = len(matching_rows)
-        matching_own = _count_members(places, matching_rows)
+        sources = self._find_source_rows(question)
         sums = self._rows.count_read(bounds)
-        covered = int((sums[stops] - sums[starts]).sum())
-        covered_own = int((sums[covered_places + 1] - sums[covered_places]).sum())
-        each, others = self._count_rows_for_each(len(places)), covered - covered_own
-        event = question.source_events[0]
-        factor = self._compute_factors(read, event)[0].scale(each)
-        bound = inf if self._scale is None else self._scale.bound_rows(read)
+        covered, covered_sources = _count_covered_rows(row_spans, sources, sums)
+        each = self._count_rows_for_each(len(sources))
+
         is_row = plan.is_point and not self.design.layout.has_shared_rows  # a key is one row
-        max_rows = float(plan.fan_out) if is_row else max(bound, matching)
-        answer = AnswerRows(matching_own, matching - matching_own, factor, max_rows)
+        bound = inf if self._scale is None else self._scale.bound_rows(read)
+        max_rows = float(plan.fan_out) if is_row else max(bound, len(matching_rows))
         paced = None if self._scale is None else self._scale.count_paced_rows(read)
         if paced is not None and not is_row:
             paced = min(paced, bound)
             answer = AnswerRows(paced, 0, Estimate(1.0, 1.0, 1.0), paced)
+        else:
+            own = _count_members(sources, matching_rows)
+            factor = self._compute_factors(read, event)[0].scale(each)
+            answer = AnswerRows(own, len(matching_rows) - own, factor, max_rows)
+
         scan_factor = self._compute_scan_factor(read, plan, bounds, event)
-        scanned = covered_own + each * others * scan_factor
-        time = None if self._scale is None else self._scale.time_field
+        scanned = covered_sources + each * (covered - covered_sources) * scan_factor
         if is_row or not plan.residual_fields:
             scanned = min(scanned, max(max_rows, covered))
-        elif {*plan.residual_fields} == {time}:  # the same rows, of a somewhat longer time
-            scanned = min(scanned, max_rows * max(covered / max(matching, 1), 1.0))
+        elif {*plan.residual_fields} == {self._time_field}:  # those rows, of a somewhat longer time
+            scanned = min(scanned, max_rows * max(covered / max(len(matching_rows), 1), 1.0))
         scanned = max(scanned, answer.count)
+
         spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
         stops_early = plan.serves_order or plan.serves_backwards or not read.order
         if read.limit is not None and answer.count > read.limit and stops_early:
@@ -455,7 +319,14 @@ class ReadSimulator:
                 plan, row_spans, matching_rows, sums, read.limit, read.limit / answer.count, scanned
             )
         load = self._measure_load(origin, weight, spans, row_spans, scanned)
-        return _ReadTrial.from_plan(plan, answer, scanned, load)
+        return ReadTrial.from_plan(plan, answer, scanned, load)
+
+    def _find_source_rows(self, question: TrialQuestion) -> np.ndarray[Any, Any]:
+        """Return the rows that the values of a trial are from, each once: they certainly exist."""
+        import numpy as np
+
+        rows = self._rows.places[question.source_events]
+        return np.unique(rows) if len(rows) > 1 else rows
 
     def _stop_at_limit(
         self,
@@ -654,118 +525,6 @@ class ReadSimulator:
         return range(region, regions.stop) if is_backwards else range(regions.start, region + 1)
 
 
-def _count_members(rows: np.ndarray[Any, Any], others: np.ndarray[Any, Any]) -> int:
-    """Return how many of some distinct rows are among others, which are distinct and ascend."""
-    firsts, stops = others.searchsorted(rows), others.searchsorted(rows, "right")
-    return int((stops - firsts).sum())
-
-
-def _summarize_trials(
-    read: DeclaredRead,
-    trials: Sequence[_ReadTrial],
-    assumption: str,
-    origins: _Origins,
-    demand: RowDemand,
-    completeness: float,
-    missing: MissingRows | None,
-    row_bytes: float,
-) -> ReadCost:
-    """Return the cost of a read, averaged over its trials.
-
-    Args:
-        read: the read.
-        trials: its trials.
-        assumption: what was assumed to run them.
-        origins: where the rows lie whose values it asks for.
-        demand: how often these values are asked for.
-        completeness: how nearly the sample has all of them, from 0 to 1.
-        missing: the rows of values that the sample lacks.
-        row_bytes: the mean bytes of a row.
-    """
-    weights = [one.load.weight for one in trials]
-    fans = [one.fan_out for one in trials]
-    regions = [len(one.load.regions) for one in trials]
-    answers, limit = [one.answer for one in trials], read.limit or inf
-    returned_rows = expect_rows(answers, weights, limit)
-    read_rows = [
-        _adapt_read_rows(one, min(one.answer.count, limit), expected)
-        for one, expected in zip(trials, returned_rows, strict=True)
-    ]
-    mean_rows = fmean(returned_rows, weights)
-    unlimited_rows = fmean([one.count for one in answers], weights)
-    sample_error = demand.measure_error(unlimited_rows, mean_rows, limit, completeness)
-    rows_margin = hypot(
-        max(_compute_margin(returned_rows, weights), MARGIN_DEVIATIONS * sample_error),
-        measure_growth_margin(answers, weights, limit),
-        measure_limit_margin(answers, weights, returned_rows, limit),
-        min(measure_unseen_margin(answers, demand.mean_further_rows), limit),
-    )
-    residual_fields = trials[0].residual_fields
-    mean_read_rows, loads = fmean(read_rows, weights), tuple(one.load for one in trials)
-    if missing is not None and mean_rows:
-        all_rows = missing.add_to_mean(mean_rows)
-        more = all_rows.value / mean_rows
-        unsure = max(all_rows.value - all_rows.low, all_rows.high - all_rows.value)
-        rows_margin = hypot(rows_margin * (1 - missing.values.share), unsure)
-        mean_rows, mean_read_rows = all_rows.value, mean_read_rows * more
-        loads = tuple(one.scale_rows(more) for one in loads)
-    return ReadCost(
-        read.name,
-        (fmean(fans, weights), max(fans)),
-        (fmean(regions, weights), max(regions)),
-        mean_rows,
-        mean_read_rows,
-        residual_fields,
-        any(one.is_full_scan for one in trials),
-        all(one.serves_order for one in trials),
-        assumption,
-        margins=ReadMargins(
-            _compute_margin(fans, weights),
-            _compute_margin(regions, weights),
-            rows_margin,
-            max(_compute_margin(read_rows, weights), 0.0 if residual_fields else rows_margin),
-        ),
-        row_bytes=row_bytes,
-        load=AnswerLoad(
-            loads,
-            origins.shares,
-            origins.effective_count,
-            origins.rank_error,
-        ),
-        is_get=all(one.is_get for one in trials),
-    )
-
-
-def _adapt_read_rows(trial: _ReadTrial, returned_rows: float, expected_rows: float) -> float:
-    """Return the rows that a trial reads if it returns fewer or more than it found.
-
-    Args:
-        trial: the trial.
-        returned_rows: the rows that it returns by what the sample shows.
-        expected_rows: those that it returns in the mean over what the sample does not show.
-    """
-    if expected_rows >= returned_rows:
-        has_shared_rows = trial.read_rows < returned_rows  # several events lie in one row
-        return trial.read_rows if has_shared_rows else max(trial.read_rows, expected_rows)
-    return max(trial.read_rows * expected_rows / returned_rows, expected_rows)
-
-
-def _compute_margin(values: Sequence[float], weights: Sequence[float]) -> float:
-    """Return how far the mean of trials may lie from the true mean; 0 for a single trial.
-
-    >>> _compute_margin([5.0, 5.0], [1, 1]), round(_compute_margin([0.0, 2.0] * 50, [1] * 100), 3)
-    (0.0, 0.197)
-    """
-    count = len(values)
-    if count < 2:
-        return 0.0
-    mean = fmean(values, weights)
-    squares = (
-        (weight * (value - mean)) ** 2 for value, weight in zip(values, weights, strict=True)
-    )
-    return MARGIN_DEVIATIONS * sqrt(fsum(squares) * count / (count - 1)) / fsum(weights)
-
-
 def _count_asked_rows(
     limit: int, passed: Sequence[int], held: Sequence[int], ratio: float, scanned: float
 ) -> float:
@@ -789,3 +548,33 @@ def _count_asked_rows(
                 batch += answer
             asked += min(max(batch, needed), scanned * rows / total)
     return asked
+
+
+def _count_covered_rows(
+    row_spans: Sequence[tuple[int, int]], sources: np.ndarray[Any, Any], sums: np.ndarray[Any, Any]
+) -> tuple[int, int]:
+    """Return how many rows are read in some ranges, and how many of them are among some rows.
+
+    Args:
+        row_spans: the sampled rows of each range; ranges ascend and are disjoint.
+        sources: the rows.
+        sums: the rows that are read up to each sampled one.
+    """
+    import numpy as np
+
+    if not row_spans:
+        return 0, 0
+    starts, stops = np.array(row_spans, np.intp).T
+    # Only the last range that starts at or before a row can contain it.
+    numbers = np.searchsorted(starts, sources, "right") - 1
+    covered = sources[(numbers >= 0) & (sources < stops[numbers])]
+    return (
+        int((sums[stops] - sums[starts]).sum()),
+        int((sums[covered + 1] - sums[covered]).sum()),
+    )
+
+
+def _count_members(rows: np.ndarray[Any, Any], others: np.ndarray[Any, Any]) -> int:
+    """Return how many of some distinct rows are among others, which are distinct and ascend."""
+    firsts, stops = others.searchsorted(rows), others.searchsorted(rows, "right")
+    return int((stops - firsts).sum())

@@ -1,0 +1,81 @@
+"""The measured cost of a declared read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rowkey.workload import count_read_operations
+
+if TYPE_CHECKING:
+    from rowkey.simulate.read_load import AnswerLoad
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMargins:
+    """How far the means of a read's cost may lie from the true means, in 95 of 100 cases.
+
+    Args:
+        fan_out: of the ranges.
+        regions: of the regions.
+        returned_rows: of the rows of the answer.
+        read_rows: of the rows read for them.
+    """
+
+    fan_out: float = 0.0
+    regions: float = 0.0
+    returned_rows: float = 0.0
+    read_rows: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCost:
+    """The measured cost of one declared read, averaged over many trials.
+
+    Args:
+        name: its name.
+        fan_out: ranges read for one answer, mean and most.
+        regions: regions touched, mean and most.
+        returned_rows: rows of the answer, mean; events, where they share rows.
+        read_rows: rows read for them, mean.
+        residual_fields: fields whose conditions are tested after reading.
+        is_full_scan: whether nothing in the key narrows it.
+        serves_order: whether rows come in the requested order, forwards or backwards.
+        assumption: what was assumed to run it, or an empty string.
+        error: why it could not be run, or an empty string.
+        margins: how far the means may lie from the true ones.
+        row_bytes: bytes of a row, or of an event where they share rows, mean.
+        load: where its operations fall; None if it could not be run.
+        is_get: whether it always knows the whole row keys, so that Bloom filters spare files.
+    """
+
+    name: str
+    fan_out: tuple[float, int] = (0.0, 0)
+    regions: tuple[float, int] = (0.0, 0)
+    returned_rows: float = 0.0
+    read_rows: float = 0.0
+    residual_fields: tuple[str, ...] = ()
+    is_full_scan: bool = False
+    serves_order: bool = True
+    assumption: str = ""
+    error: str = ""
+    margins: ReadMargins = ReadMargins()
+    row_bytes: float = 0.0
+    load: AnswerLoad | None = field(default=None, compare=False, repr=False)
+    is_get: bool = False
+
+    @property
+    def amplification(self) -> float | None:
+        """Return the rows read for each row returned; None if nothing was returned."""
+        return self.read_rows / self.returned_rows if self.returned_rows else None
+
+    @property
+    def operations(self) -> float:
+        """Return the operations of an answer, mean."""
+        return count_read_operations(self.regions[0], self.read_rows, self.row_bytes)
+
+    @property
+    def needed_operations(self) -> float:
+        """Return the operations of the answer if its rows lay together and were all returned."""
+        rows = min(self.returned_rows, self.read_rows)
+        return count_read_operations(min(self.regions[0], 1), rows, self.row_bytes)

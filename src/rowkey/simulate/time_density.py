@@ -1,0 +1,147 @@
+"""How densely events lie in time, in a sample and in the table that it is taken from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isclose
+from typing import TYPE_CHECKING, Any
+
+from rowkey.hotspots import CLOCK_ARRIVALS
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.design import Design
+    from rowkey.keys import Field
+    from rowkey.plan import DeclaredRead
+
+TRIMMED_SHARE = 0.01
+"""Share of the earliest and of the latest times that do not count if they are far from the others:
+some clocks say 1970."""
+MAX_OUTLIER_FACTOR = 1.5
+"""Times the length of the other times up to which the earliest and the latest are believed."""
+SAME_RATE = 0.02
+"""Relative difference up to which the sample is taken to be at the declared rate."""
+MAX_SHARED_TIMES = 0.5
+"""Share of events with another time than the one before, up to which their step is kept."""
+SECOND_NS = 1_000_000_000
+MS_NS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TimeDensity:
+    """The time that a sample covers, and how densely events lie in time.
+
+    Args:
+        time: the field that holds the time of an event.
+        first: the earliest time, as an internal value of the field.
+        last: the latest time.
+        unit_ns: nanoseconds of a unit of the field.
+        sample_rate: events a second in the sample.
+        rate: events a second in the table.
+        step_ns: the greatest time that divides all times between events.
+        has_bursts: whether the sample was generated with the declared bursts, so that within its
+            time the table is like it.
+    """
+
+    time: Field
+    first: int
+    last: int
+    unit_ns: int
+    sample_rate: float
+    rate: float
+    step_ns: int
+    has_bursts: bool = False
+
+    @property
+    def field(self) -> str:
+        """Return the name of the field that holds the time of an event."""
+        return self.time.name
+
+    @property
+    def first_ms(self) -> int:
+        """Return the earliest time in milliseconds since 1970."""
+        return self.first * self.unit_ns // MS_NS
+
+    @property
+    def duration_s(self) -> float:
+        """Return the seconds that the sample covers."""
+        return (self.last - self.first + 1) * self.unit_ns / SECOND_NS
+
+    @property
+    def sample_factor(self) -> float:
+        """Return how many more events the table has in the time of the sample."""
+        return 1.0 if self.has_bursts else self.rate / self.sample_rate
+
+    def count_events(self, span: float) -> float:
+        """Return the events of a time, for each event of the sample.
+
+        Args:
+            span: the time, in lengths of the sample, at least 1.
+        """
+        return self.sample_factor + (span - 1) * self.rate / self.sample_rate
+
+    def place_times(self, rows: pa.RecordBatch) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return the time of each row, from 0 at the first to 1 at the last; outliers at the ends.
+
+        A row without a time has that of the row before it.
+        """
+        import numpy as np
+        import pyarrow.compute as pc
+
+        times = self.time.to_internal_batch(pc.fill_null_forward(rows.column(self.field)))
+        places = (times - self.first) / max(self.last - self.first + 1, 1)
+        inside: np.ndarray[Any, np.dtype[np.float64]] = np.clip(places, 0.0, 1.0)
+        return inside
+
+    def compare_span(self, read: DeclaredRead, resolution_ns: int = 0) -> float:
+        """Return how many times as long as the sample a read's time is; at least 1."""
+        span = max(read.get_span(self.field) or 0, resolution_ns // self.unit_ns)
+        return max(span / (self.last - self.first + 1), 1.0)
+
+
+def measure_time_density(
+    design: Design, rows: pa.RecordBatch, event_count: int, *, is_generated: bool
+) -> TimeDensity | None:
+    """Measure how densely events lie in time; without a declared rate the table is like them.
+
+    Args:
+        design: the design.
+        rows: a uniform sample of the events, in the order of their arrival.
+        event_count: how many events it is a sample of.
+        is_generated: whether they were generated at the declared rate, bursts included.
+
+    Returns:
+        None if no field holds the time, or if events do not arrive by the clock.
+    """
+    import numpy as np
+
+    writes = design.writes
+    time = writes.time
+    if time is None or time.type.unit_ns is None or writes.arrival not in CLOCK_ARRIVALS:
+        return None
+    times = np.sort(time.to_internal_batch(rows.column(time.name).drop_null()))
+    trimmed = int(len(times) * TRIMMED_SHARE)
+    if not len(times):
+        return None
+    first, last = int(times[0]), int(times[-1])
+    trimmed_first, trimmed_last = int(times[trimmed]), int(times[-1 - trimmed])
+    if last - first > MAX_OUTLIER_FACTOR * (trimmed_last - trimmed_first):
+        margin = (trimmed_last - trimmed_first) * trimmed // (len(times) - 2 * trimmed)
+        first, last = max(trimmed_first - margin, first), min(trimmed_last + margin, last)
+    distances = np.diff(times)
+    step = max(int(np.gcd.reduce(distances)), 1)  # a minute, if all times are whole minutes
+    last += step - 1
+    seconds = (last - first + 1) * time.type.unit_ns / SECOND_NS
+    sample_rate = event_count / seconds
+    rate = writes.rate
+    if rate is None or isclose(sample_rate, rate, rel_tol=SAME_RATE):
+        rate = sample_rate
+    # Events generated for some seconds are a thin sample of the day that all of them name.
+    has_bursts = is_generated and sample_rate > rate
+    unit_ns = time.type.unit_ns
+    # Events at equal distances have a step too, by which others may come between them.
+    is_shared = np.count_nonzero(distances) < MAX_SHARED_TIMES * len(times)
+    step_ns = step * unit_ns if is_shared else unit_ns
+    return TimeDensity(time, first, last, unit_ns, sample_rate, rate, step_ns, has_bursts)
