@@ -142,11 +142,17 @@ def _read_joins(option_values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         InvalidArgument: they are not two or more names.
     """
     joins = {}
-    for name, parts in (option_values[JOIN_OPTION.name] or {}).items():
+    declared = option_values[JOIN_OPTION.name] or {}
+    for name, parts in declared.items():
         is_list = isinstance(parts, list | tuple) and all(isinstance(part, str) for part in parts)
         if not is_list or len(set(parts)) < 2:
             path, what = f"{JOIN_OPTION.name}.{name}", f"{parts!r} does not name two columns"
             raise InvalidArgument(path, what, 'two or more columns, such as ["date", "time"]')
+        chained = next((part for part in parts if part != name and part in declared), None)
+        if chained is not None:
+            path, what = f"{JOIN_OPTION.name}.{name}", f"{chained!r} is joined itself"
+            remedy = f"Name the columns that {chained} is joined from."
+            raise InvalidArgument(path, what, "columns of the file", remedy)
         joins[name] = tuple(parts)
     return joins
 

@@ -23,12 +23,15 @@ def replace_joined_names(joins: Joins, names: Sequence[str]) -> list[str]:
 
     >>> replace_joined_names({"ts": ["date", "time"]}, ["host", "date", "time", "n"])
     ['host', 'ts', 'n']
+    >>> replace_joined_names({"date": ["date", "time"]}, ["date", "time", "n"])
+    ['date', 'n']
     """
     found = list(names)
     for joined, parts in joins.items():
         if all(part in found for part in parts):
-            found[found.index(parts[0])] = joined
-            found = [name for name in found if name not in parts]
+            place = found.index(parts[0])
+            after = [name for name in found[place:] if name not in parts]
+            found = [*(name for name in found[:place] if name not in parts), joined, *after]
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from rowkey.design import Design
-from rowkey.workload import open_sample
+from rowkey.workload import open_sample, record_sample
 from rowkey.workload.values.time_detection import LayoutDetector
 from rowkey.workload.values.time_layouts import parse_layout
 from workload.awkward.files import find_options, get_refusal, read_rows
@@ -137,12 +137,14 @@ def test_an_uncertain_mark_of_decimals_is_refused_with_options_that_work(tmp_pat
     assert [1.234, 1234.0] == sorted({read_rows(path, fields, one)[0][0] for one in options})
 
 
-def test_a_date_and_a_time_of_day_are_joined_by_an_option(tmp_path: Path) -> None:
-    """`join` makes one column of two, with a space between them."""
+@pytest.mark.parametrize("name", ["ts", "Date", "Time"])
+def test_a_date_and_a_time_of_day_are_joined_by_an_option(tmp_path: Path, name: str) -> None:
+    """`join` makes one column of two, with a space between them; it may have the name of one."""
     path = tmp_path / "a.csv"
     path.write_text("Date,Time,host\n03.11.2025,12:00:01,a\n13.11.2025,,b\n14.11.2025,9:00:00,c\n")
-    options = {"kind": "csv", "join": {"ts": ["Date", "Time"]}}
-    rows = read_rows(path, {"host": "text", "ts": "timestamp_s"}, options)
+    options = {"kind": "csv", "join": {name: ["Date", "Time"]}}
+    assert [name, "host"] == record_sample(path, options).read_column_names()
+    rows = read_rows(path, {"host": "text", name: "timestamp_s"}, options)
     assert [("a", "2025-11-03T12:00:01"), ("c", "2025-11-14T09:00:00")] == rows
 
 
@@ -156,6 +158,7 @@ def test_a_date_and_a_time_of_day_are_joined_by_an_option(tmp_path: Path) -> Non
         ({"times": {"ts": 5}}, "5 is not text"),
         ({"numbers": {"v": "1,23"}}, "'1,23' is not a layout of numbers"),
         ({"join": {"ts": ["a"]}}, "does not name two columns"),
+        ({"join": {"a": ["b", "c"], "ts": ["a", "d"]}}, "'a' is joined itself"),
         ({"encoding": "latin1"}, "'latin1' is not an encoding"),
         ({"skip_lines": -1}, "-1 is out of range"),
         ({"year": 0}, "0 is out of range"),
