@@ -91,10 +91,7 @@ def test_an_undeclared_growth_is_said_with_what_to_declare() -> None:
 
 
 def test_both_grades_are_named_where_growth_decides() -> None:
-    """One line has the grade that the design gets with either declaration; else there is none.
-
-    Fifty times the users at fifty times the rate are as busy as those of the sample.
-    """
+    """One line has the grade that the design gets with either declaration; else there is none."""
     said = judge_users(reads_per_s=10).verdict.open_growth
     more_users, busier_users = (
         judge_users(grows=grows, reads_per_s=10).verdict for grows in ("entities", "rows")
@@ -106,7 +103,7 @@ def test_both_grades_are_named_where_growth_decides() -> None:
         more_users,
         busier_users,
         judge_users({"of": "events"}, reads_per_s=10).verdict,
-        judge_users(distinct=5_000, reads_per_s=10).verdict,
+        judge_users(distinct=5_000, reads_per_s=10).verdict,  # fifty times those of the sample
         judge_users(rate=1, reads_per_s=10).verdict,
         judge_users().verdict,
     ):

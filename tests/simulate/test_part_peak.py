@@ -200,9 +200,9 @@ def test_sessions_of_more_users_are_at_other_times(key: str) -> None:
 def test_more_users_are_busy_on_all_servers(key: str) -> None:
     """The few users of a recording who are busy in a minute are on few servers; many are on all."""
     chance = np.random.default_rng(12)
-    users, begins = np.repeat(np.arange(3_000), 50), np.repeat(chance.random(3_000) * 3_600, 50)
+    users, begins = np.repeat(np.arange(2_400), 50), np.repeat(chance.random(2_400) * 3_600, 50)
     seconds, rate = begins + chance.random(len(users)) * 60, len(users) / 3_600
-    kept = users % 20 == 0
+    kept = users % 16 == 0
     part = simulate_items(key, users[kept], seconds[kept], rate).write_peak
     whole = simulate_items(key, users, seconds, rate).write_peak
     assert part is not None

@@ -39,7 +39,7 @@ FILES: dict[str, tuple[str, dict[str, Any] | None]] = {
     "access.log": (LOG, None),
     "rows.txt": (COLUMNS, {"kind": "columns", "names": ["ts", "host", "n"]}),
 }
-PADDED = CSV.replace(";", "; ")
+PADDED = "".join(CSV.replace(";", "; ").splitlines(keepends=True)[:200])
 OPTIONS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "rows.csv": (
         PADDED,
@@ -58,7 +58,7 @@ OPTIONS: dict[str, tuple[str, list[dict[str, Any]]]] = {
         ],
     ),
     "rows.log": (
-        LOG,
+        "".join(LOG.splitlines(keepends=True)[:200]),
         [
             {"kind": "log"},
             {"kind": "log", "pattern": "common"},
