@@ -235,45 +235,47 @@ def _add_write_peak(
         )
     if utilization <= WARM_RATIO * mean:
         return mean_message
-    if peak.factor_range is not None:
-        low, high = (utilization * one / peak.server_factor for one in peak.factor_range)
-        density = simulation.time_density
-        if simulation.design.sample_share is None and density is not None:
-            return Message(
-                "verdict.assumed_peak",
-                "{mean}; that rate is taken for {count} times as many values as the sample has: in "
-                "their busiest {seconds} s one server takes {factor}× its fair share of the mean "
-                "rate, {utilization} of it ({low} to {high})",
-                mean=mean_message,
-                count=format_number(density.sample_factor, 2),
-                seconds=peak.width_s,
-                factor=f"{peak.server_factor:.1f}",
-                utilization=_format_share(utilization),
-                low=_format_share(low),
-                high=_format_share(high),
-            )
+    if peak.factor_range is None:
         return Message(
-            "verdict.table_peak",
-            "{mean}; in the busiest {seconds} s of the table, estimated from this part of it, one "
-            "server takes {factor}× its fair share of the mean rate: {utilization} of it ({low} to "
-            "{high})",
+            "verdict.write_peak",
+            "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
+            "rate, and one server takes {share} of them: {utilization} of it",
             mean=mean_message,
             seconds=peak.width_s,
-            factor=f"{peak.server_factor:.1f}",
+            start=peak.start_text,
+            factor=f"{peak.factor:.1f}",
+            share=f"{peak.server_share:.0%}",
             utilization=_format_share(utilization),
-            low=_format_share(low),
-            high=_format_share(high),
+        )
+    low, high = (utilization * one / peak.server_factor for one in peak.factor_range)
+    return Message(
+        "verdict.table_peak",
+        "{mean}; {time} one server takes {factor}× its fair share of the mean rate: {utilization} "
+        "of it ({low} to {high})",
+        mean=mean_message,
+        time=_describe_peak_time(simulation, peak.width_s),
+        factor=f"{peak.server_factor:.1f}",
+        utilization=_format_share(utilization),
+        low=_format_share(low),
+        high=_format_share(high),
+    )
+
+
+def _describe_peak_time(simulation: Simulation, seconds: int) -> Message:
+    """Return the busiest time of a table that a sample has a part of, declared or assumed."""
+    density = simulation.time_density
+    if simulation.design.sample_share is None and density is not None:
+        return Message(
+            "verdict.assumed_peak_time",
+            "that rate is taken for {count} times as many values as the sample has; in their "
+            "busiest {seconds} s",
+            count=format_number(density.sample_factor, 2),
+            seconds=seconds,
         )
     return Message(
-        "verdict.write_peak",
-        "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
-        "rate, and one server takes {share} of them: {utilization} of it",
-        mean=mean_message,
-        seconds=peak.width_s,
-        start=peak.start_text,
-        factor=f"{peak.factor:.1f}",
-        share=f"{peak.server_share:.0%}",
-        utilization=_format_share(utilization),
+        "verdict.part_peak_time",
+        "in the busiest {seconds} s of the table, estimated from this part of it,",
+        seconds=seconds,
     )
 
 
