@@ -75,46 +75,80 @@ class CommonLoad:
         import numpy as np
 
         codes, counts = np.unique(entities * window_count + windows, return_counts=True)
-        own_windows, sizes = codes % window_count, counts.astype(np.float64)
         owners, _ = _number_runs(codes // window_count)
-        totals, count = np.bincount(owners, sizes), float(sizes.sum())
-        size = float(sizes @ sizes) / count
-        heights, shares, best = np.ones(1), np.ones(1), -1.0
-        self.step_bursts = count / size
-        steps_held, places_held = np.unique(own_windows, return_inverse=True)
-        for shift in range((window_count - 1).bit_length() - 1, -1, -1):
-            numbers, firsts = _number_runs(steps_held >> shift)
-            steps, places = steps_held[firsts] >> shift, numbers[places_held]
-            ends = np.minimum((steps + 1) << shift, window_count)
-            lengths = (ends - (steps << shift)) / window_count
+        filled_windows, places = np.unique(codes % window_count, return_inverse=True)
+        sizes = counts.astype(np.float64)
+        mean_size = float(sizes @ sizes) / float(sizes.sum())
+        self.heights, self.shares = np.ones(1), np.ones(1)
+        self.step_bursts = float(sizes.sum()) / mean_size
+        best = -1.0
+        for shift in range((window_count - 1).bit_length() - 1, -1, -1):  # the longest steps first
+            numbers, firsts = _number_runs(filled_windows >> shift)
+            starts = filled_windows[firsts] >> shift << shift
+            lengths = (np.minimum(starts + (1 << shift), window_count) - starts) / window_count
             step_count = (window_count - 1 >> shift) + 1
-            loads = np.bincount(places, sizes)
-            _, firsts = _number_runs(owners * len(steps) + places)
-            own, at, of = np.add.reduceat(sizes, firsts), places[firsts], owners[firsts]
-            others = own * (loads[at] - own) / (count - totals[of]).clip(1)
-            score = float((loads**2 / lengths).sum()) / count**2
-            score -= 2 * float((others / lengths[at]).sum()) / count
-            # Values that stay are in many steps, which then are not independent of each other.
-            stays = float(np.bincount(of)[of] @ own) / count
-            noise = sqrt(2 * (step_count - 1) * stays) * float(own @ own) / count**2
-            if score + STEP_DEVIATIONS * noise >= best:
+            steps = numbers[places]
+            score = _score_steps(owners, steps, sizes, lengths, step_count)
+            if score >= best:
                 continue
-            best = score + STEP_DEVIATIONS * noise
+            best = score
             # As many bursts of a mean size as each step has, if all were equally long.
-            relative = np.append(loads / lengths / step_count / size, 0.0)
-            weights = np.append(lengths, 1 - lengths.sum()).clip(0)
-            relative, places = np.unique(relative, return_inverse=True)  # most are alike
-            weights = np.bincount(places, weights).astype(np.float64)
-            means = np.linspace(0.1, sqrt(float(relative.max()) * 1.2 + 1), GRID_SIZE) ** 2
-            chances = compute_likelihoods(relative, means[np.newaxis])
-            chances = chances * estimate_mixture(relative, np.ones(len(relative)), weights, means)
-            expected = chances @ means / chances.sum(1)
-            classes = np.searchsorted(means, expected)
-            shares, heights = _average_classes(classes, weights, expected)
-            heights = heights / float(heights @ shares)
-            self.step_bursts = float(relative.max())
-        kept = shares > MIN_SHARE
-        self.heights, self.shares = heights[kept], shares[kept]
+            bursts = np.bincount(steps, sizes) / lengths / step_count / mean_size
+            self.heights, self.shares = _estimate_heights(bursts, lengths)
+            self.step_bursts = float(bursts.max())
+        kept = self.shares > MIN_SHARE
+        self.heights, self.shares = self.heights[kept], self.shares[kept]
+
+
+def _score_steps(
+    owners: Ints, steps: Ints, sizes: Floats, lengths: Floats, step_count: int
+) -> float:
+    """Return how badly the load of each step tells that of the others; less is better.
+
+    It is the score of the cross-validation, with what chance may have taken off it.
+
+    Args:
+        owners: of each entity's events in a window, the number of the entity, ascending.
+        steps: the number of the step, of those with events, ascending for each entity.
+        sizes: how many events these are.
+        lengths: the length of each step with events, as a share of all time.
+        step_count: how many steps there are, empty ones too.
+    """
+    import numpy as np
+
+    count, totals, loads = float(sizes.sum()), np.bincount(owners, sizes), np.bincount(steps, sizes)
+    _, firsts = _number_runs(owners * len(lengths) + steps)
+    entity_loads = np.add.reduceat(sizes, firsts)  # of each entity in each of its steps
+    entity_steps, entity_numbers = steps[firsts], owners[firsts]
+    others = loads[entity_steps] - entity_loads
+    met = entity_loads * others / (count - totals[entity_numbers]).clip(1)
+    score = float((loads**2 / lengths).sum()) / count**2
+    score -= 2 * float((met / lengths[entity_steps]).sum()) / count
+    # Entities that stay are in many steps, which then are not independent of each other.
+    stays = float(np.bincount(entity_numbers)[entity_numbers] @ entity_loads) / count
+    noise = sqrt(2 * (step_count - 1) * stays) * float(entity_loads @ entity_loads) / count**2
+    return score + STEP_DEVIATIONS * noise
+
+
+def _estimate_heights(bursts: Floats, lengths: Floats) -> tuple[Floats, Floats]:
+    """Return the heights of a load in parts of its mean, and how much of the time has each.
+
+    Args:
+        bursts: how many bursts each step with events has.
+        lengths: its length, as a share of all time; the rest of the time has none.
+    """
+    import numpy as np
+
+    counts = np.append(bursts, 0.0)
+    weights = np.append(lengths, 1 - lengths.sum()).clip(0)
+    counts, places = np.unique(counts, return_inverse=True)  # most are alike
+    weights = np.bincount(places, weights).astype(np.float64)
+    means = np.linspace(0.1, sqrt(float(counts.max()) * 1.2 + 1), GRID_SIZE) ** 2
+    chances = compute_likelihoods(counts, means[np.newaxis])
+    chances = chances * estimate_mixture(counts, np.ones(len(counts)), weights, means)
+    expected = chances @ means / chances.sum(1)
+    shares, heights = _average_classes(np.searchsorted(means, expected), weights, expected)
+    return heights / float(heights @ shares), shares
 
 
 class PartLoad:
