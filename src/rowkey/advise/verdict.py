@@ -172,6 +172,18 @@ def get_capacity(design: Design) -> tuple[float, bool]:
     return (DEFAULT_CAPACITY_PER_S, False) if declared is None else (declared, True)
 
 
+def estimate_utilization(simulation: Simulation) -> float:
+    """Return the share of its capacity that writes and reads take of the busiest server.
+
+    Only what has a rate counts: 0 where none is declared.
+    """
+    loads = _sum_utilizations(simulation)
+    write_loads = _estimate_write_utilizations(simulation)
+    # The server that writes keep busiest changes from window to window where their front moves.
+    reads = float((loads - write_loads)[_find_used_servers(simulation)].mean())
+    return max(_estimate_busiest_writes(simulation) + reads, float(loads.max()))
+
+
 def assess_writes(simulation: Simulation) -> Assessment:
     """Return the grade of the writes from their skew and the load of the busiest server."""
     design, verdict = simulation.design, simulation.verdict
@@ -672,18 +684,6 @@ def _assess_load(
             "Spread the load that is uneven: other servers have capacity left.",
         )
     yield Assessment("load", "", grade, message, remedy, utilization=total)
-
-
-def estimate_utilization(simulation: Simulation) -> float:
-    """Return the share of its capacity that writes and reads take of the busiest server.
-
-    Only what has a rate counts: 0 where none is declared.
-    """
-    loads = _sum_utilizations(simulation)
-    write_loads = _estimate_write_utilizations(simulation)
-    # The server that writes keep busiest changes from window to window where their front moves.
-    reads = float((loads - write_loads)[_find_used_servers(simulation)].mean())
-    return max(_estimate_busiest_writes(simulation) + reads, float(loads.max()))
 
 
 def _sum_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:
