@@ -151,18 +151,22 @@ def test_a_draft_shows_the_facts_of_its_sample(table: tuple[list[str], list[list
     assert simulated.repeat_count == drafted.repeat_count
 
 
-def build_rows(count: int, hosts: int, busiest: float = 0.0) -> list[list[str]]:
+def build_rows(
+    count: int, hosts: int, busiest: float = 0.0, step_us: int = 250_000
+) -> list[list[str]]:
     """Return log rows of time, host, level and message; the first host has a given share."""
     rows = []
     for n in range(count):
         is_busy = (n * 7919 % 1000) / 1000 < busiest
         host = f"web-{0 if is_busy else n * 104_729 % hosts}"
-        at = (START + timedelta(milliseconds=250 * n)).isoformat()
+        at = (START + timedelta(microseconds=step_us * n)).isoformat()
         rows.append([at, host, ("INFO", "WARN")[n % 7 == 0], f"message {n}"])
     return rows
 
 
 LOG = ("time", "host", "level", "message")
+BUSY_STEP_US = 150
+"""Microseconds between events of which one server cannot bear a great share."""
 
 
 @pytest.mark.claims(60)
@@ -177,7 +181,7 @@ def test_many_entities_share_no_fate(tmp_path: Path) -> None:
 
 def test_a_busy_value_is_spread(tmp_path: Path) -> None:
     """A host with half of all rows is declared heavy, and the sample is not hot."""
-    path = write_sample(tmp_path, LOG, build_rows(ROWS, 400, 0.5))
+    path = write_sample(tmp_path, LOG, build_rows(ROWS, 400, 0.5, BUSY_STEP_US))
     draft = draft_design(path)
     assert ("web-0",) == draft.design.fields["host"].heavy_values
     assert "good" == draft.verdict.grade
@@ -187,7 +191,7 @@ def test_a_busy_value_is_spread(tmp_path: Path) -> None:
 
 def test_few_entities_are_spread_by_more(tmp_path: Path) -> None:
     """A sample of three hosts is spread by the time too, and the file says so."""
-    path = write_sample(tmp_path, LOG, build_rows(ROWS, 3))
+    path = write_sample(tmp_path, LOG, build_rows(ROWS, 3, step_us=BUSY_STEP_US))
     draft = draft_design(path)
     assert "[bucket(time, host, 16)][host][desc(time)]" == draft.design.declaration.key
     [(refused, why)] = draft.rejected_keys

@@ -200,8 +200,12 @@ def test_a_message_stands_in_no_key(tmp_path: Path) -> None:
 def test_a_wider_bucket_gives_the_reason_that_was_found(tmp_path: Path) -> None:
     """The reason given for a wider bucket is the finding that refused the first key."""
     rows = [
-        [str(START + timedelta(seconds=n // 9)), f"c{n * n % 11 % 10}", f"/p/{n * 7919 % 3_001}"]
-        for n in range(4_000)
+        [
+            str(START + timedelta(microseconds=120 * n)),
+            f"c{n * n % 11 % 10}",
+            f"/p/{n * 7919 % 3_001}",
+        ]
+        for n in range(1, 4_000)
     ]
     path = write_sample(tmp_path, ("time", "customer", "path"), rows)
     draft = draft_design(path)

@@ -566,3 +566,19 @@ def test_no_answer_without_a_sample_is_without_a_reason() -> None:
     options: dict[str, Any] = {"fields": fields, "reads": reads, "writes": {"rate": "900/s"}}
     advice = search(Design("log", "[host][at]", **options))
     assert any("no key with path is tried, because no sample" in one for one in advice.assumptions)
+
+
+def test_no_evenness_is_bought_where_one_server_bears_much_more(tmp_path: Path) -> None:
+    """A row a minute needs no buckets, though one server takes them all and no rate is declared."""
+    rows = [f"{1_700_000_000 + 60 * n},room{n % 40},{n}" for n in range(6_000)]
+    path = tmp_path / "chat.csv"
+    path.write_text("\n".join(["at,room,number", *rows]) + "\n")
+    design = Design(
+        "chat",
+        "[at][number]",
+        fields={"at": "timestamp_s", "room": {"type": "text", "max_bytes": 20}, "number": "u64"},
+        families={"d": {"compression": "ZSTD", "ttl": "90d"}},
+        reads=[{"name": "an hour", "where": "at >= ? and at < ?", "order": "at", "span": "1h"}],
+    )
+    advice = search(design, path)
+    assert ("good", ()) == (advice.declared.verdict.grade, advice.picks)

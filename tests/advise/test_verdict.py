@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from rowkey.advise import DesignVerdict, JudgedDesign
 from rowkey.design import Design
 from rowkey.keys import bind_key
+from rowkey.lint import check_design
 from rowkey.regions import to_string_binary
 
 FIELDS: dict[str, Any] = {
@@ -59,6 +61,31 @@ def test_without_a_rate_the_skew_decides() -> None:
     verdict = judge("[ts][host]")
     assert ("poor", "writes") == (verdict.grade, verdict.decisive.subject)
     assert "at 10,000/s one server is full (assumed capacity: 10,000/s)" in verdict.decisive.message
+
+
+@pytest.mark.parametrize(
+    ("step_us", "time", "grade"),
+    [
+        (60_000_000, "timestamp_us", "good"),
+        (86_400_000_000, "date", "good"),
+        (200, "timestamp_us", "poor"),
+    ],
+)
+def test_without_a_rate_that_of_the_recording_decides(step_us: int, time: str, grade: str) -> None:
+    """An event a minute may go to one server, and rules only remark on it; 5,000 a second not."""
+    hosts, times = [f"h{n % 50}" for n in range(4_000)], [step_us * n for n in range(4_000)]
+    instants = pa.array(times, pa.timestamp("us"))
+    rows = pa.table({"host": hosts, "ts": instants.cast("date32") if time == "date" else instants})
+    families = {"d": {"ttl": "1d", "compression": "ZSTD", "encoding": "FAST_DIFF"}}
+    fields = {"host": FIELDS["host"], "ts": time}
+    judged = JudgedDesign(Design("logs", "[ts][host]", fields=fields, families=families), rows)
+    [writes] = [one for one in judged.verdict.assessments if one.subject == "writes"]
+    is_good = grade == "good"
+    assert (grade, is_good) == (writes.grade, "the recording's own rate" in writes.message)
+    assert is_good is (judged.write_harm == 1)
+    assert is_good is ("RK101" not in judged.warning_codes)
+    alone = check_design(judged.design, judged.sample, select=["RK101"]).findings
+    assert is_good is (alone[0].severity == "info")
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_the_story_ends_evenly(tmp_path: Path) -> None:
     """Drop a log, see it HOT, adopt a pick, create, load: the rows lie evenly in the regions."""
     url = f"memory:{tmp_path}"
     app = build_portal(tmp_path, url)
-    (tmp_path / "designs" / "logs.toml").write_text(HOT, "utf-8")
+    (tmp_path / "designs" / "logs.toml").write_text(HOT + '[writes]\nrate = "20000/s"\n', "utf-8")
     client = open_client(app)
     stored = upload(client, "events.csv", EVENTS.encode())
     sample = stored.headers["location"].partition("sample=")[2]

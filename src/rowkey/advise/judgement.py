@@ -14,6 +14,7 @@ from rowkey.errors import InvalidDesign, RowError, SampleError
 from rowkey.explanations import explain_chosen_read, explain_read
 from rowkey.lint import MeasuredWrites, check_design
 from rowkey.plan import bind_read
+from rowkey.workload import HARMLESS_UTILIZATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 HARMLESS_WEIGHT = 0.1
 """Exponent of a load that is uneven without harm, when it is weighed against reads and bytes."""
+FORESEEN_GROWTH = 10
+"""Times their rate at which writes have to do no harm too, before nothing is paid for even ones."""
 SEARCHING_CAUSES = "searching causes"
 """The phase after a replay, as progress names it."""
 MAX_SEARCHED_READS = 20
@@ -306,10 +309,16 @@ class JudgedDesign:
 
     @property
     def write_harm(self) -> float:
-        """Return `write_cost` as far as it matters: hardly, if they are even or known to be few."""
-        is_known = self.design.writes.rate is not None or self.simulation.verdict.level == "even"
-        is_harmless = is_known and self.verdict.find_grade("writes") == "good"
-        return float(self.write_cost ** (HARMLESS_WEIGHT if is_harmless else 1.0))
+        """Return `write_cost` as far as it matters: hardly, if they are good; else wholly.
+
+        Not at all, if they would do no harm at many times their rate.
+        """
+        writes = next(one for one in self.verdict.assessments if one.topic == "writes")
+        if writes.grade != "good":
+            return self.write_cost
+        load = writes.utilization
+        is_negligible = load is not None and load * FORESEEN_GROWTH <= HARMLESS_UTILIZATION
+        return 1.0 if is_negligible else float(self.write_cost**HARMLESS_WEIGHT)
 
     @cached_property
     def read_cost(self) -> float:

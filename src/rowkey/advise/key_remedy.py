@@ -225,7 +225,7 @@ class KeyRemedy:
         )
 
     def _format_tables(self) -> Message:
-        """Return the recommended key or keys as a sentence, with what they do to the writes."""
+        """Return the recommended key or keys as a sentence, with what they do to the load."""
         if len(self._proposals) > 1:
             return Message(
                 "remedy.tables",
@@ -234,13 +234,22 @@ class KeyRemedy:
                 tables="; ".join(one.toml_text for one in self._proposals),
             )
         (table,), (proposal,) = self._tables, self._proposals
+        declared = self._declared_design
+        if table.write_cost >= declared.write_cost and table.read_cost < declared.read_cost:
+            return Message(
+                "remedy.key_for_reads",
+                "Use {toml}: in a replay the declared reads take {share} of the operations that "
+                "they take now.",
+                toml=proposal.toml_text,
+                share=f"{table.read_cost / declared.read_cost:.0%}",
+            )
         return Message(
             "remedy.key",
             "Use {toml}: in a replay the busiest server takes {skew}× its fair share of the "
             "writes, now {present}×.",
             toml=proposal.toml_text,
             skew=f"{max(table.simulation.verdict.skew, 1.0):.2f}",
-            present=f"{max(self._declared_design.simulation.verdict.skew, 1.0):.2f}",
+            present=f"{max(declared.simulation.verdict.skew, 1.0):.2f}",
         )
 
 

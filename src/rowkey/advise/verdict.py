@@ -47,6 +47,7 @@ _LEVELS = {
     "warm": Message("verdict.warm", "warm"),
     "hot": Message("verdict.hot", "hot"),
 }
+_HARMLESS = Message("verdict.harmless", "uneven but harmless")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ class Assessment:
         message: why, with its figures, as a sentence without its full stop.
         remedy: what to write instead, as a sentence; empty if nothing is better.
         remedy_code: the code of the rule or cause that the remedy is from; empty without one.
-        utilization: share of the capacity of the busiest server that it takes; None without a
-            rate.
+        utilization: share of the capacity of the busiest server that it takes, at the declared
+            rate or else that of the recording; None where neither is known.
     """
 
     topic: Topic
@@ -201,7 +202,7 @@ def assess_writes(simulation: Simulation) -> Assessment:
         grade = _choose_worse(grade, "fair")
         remedy, code = _get_cause_remedy(simulation)
     elif verdict.level != "even":
-        level = Message("verdict.harmless", "uneven but harmless")
+        level = _HARMLESS
     elif grade != "good":
         remedy = _propose_servers(simulation, utilization)
     message = Message(
@@ -292,49 +293,60 @@ def _describe_peak_time(simulation: Simulation, seconds: int) -> Message:
 
 
 def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) -> Assessment:
-    """Return the grade of the writes of a table whose rate is not declared, from their skew.
+    """Return the grade of the writes of a table whose rate is not declared.
 
-    Somewhat uneven writes are good where the recording's own rate makes them harmless. Those that
-    one server takes stay poor: a file does not say what the table is to bear, and no further server
-    would help then.
+    Uneven writes are good where the recording's own rate makes them harmless; where it is unknown,
+    or does not, their skew decides.
 
     Args:
         simulation: a replay of the design's events.
         bearable_rate: events a second at which the busiest server is full.
     """
-    remedy, code = _get_cause_remedy(simulation)
     level = simulation.verdict.level
-    grade = GRADES[("even", "warm", "hot").index(level)]
+    utilization = _estimate_own_utilization(simulation, bearable_rate)
+    is_harmless = utilization is not None and utilization <= HARMLESS_UTILIZATION
+    is_shown = is_harmless and level != "even"
     message = Message(
         "verdict.writes_bearable",
         "{level}, {share}; at {rate} one server is full ({capacity})",
-        level=_describe_level(simulation),
+        level=_HARMLESS if is_shown else _describe_level(simulation),
         share=_describe_share(simulation),
         rate=_format_rate(bearable_rate),
         capacity=_describe_capacity(simulation),
     )
-    own_rate, peak = simulation.recorded_rate, simulation.write_peak
-    if level == "even" or own_rate is None:
-        return Assessment("writes", "", grade, message, remedy, code)
-    utilization = own_rate / bearable_rate
-    density = simulation.time_density
-    if peak is not None and density is not None:
-        each = density.sample_rate / simulation.design.cluster.servers
-        busiest = each * peak.server_factor / _compute_write_capacity(simulation)
-        utilization = max(utilization, busiest)
-    if utilization > HARMLESS_UTILIZATION:
-        return Assessment("writes", "", grade, message, remedy, code)
+    if not is_shown:
+        remedy, code = _get_cause_remedy(simulation)
+        grade = GRADES[("even", "warm", "hot").index(level)]
+        return Assessment("writes", "", grade, message, remedy, code, utilization)
     message = Message(
         "verdict.own_rate",
         "{bearable}; the recording's own rate, {rate}, takes {utilization} of one server: "
-        "declare [writes] rate",
+        "declare [writes] rate if the table is to bear more",
         bearable=message,
-        rate=_format_rate(own_rate),
-        utilization=_format_share(utilization),
+        rate=_format_rate(simulation.recorded_rate or 0.0),
+        utilization=_format_share(utilization or 0.0),
     )
-    if level == "warm":
-        return Assessment("writes", "", "good", message)
-    return Assessment("writes", "", grade, message, remedy, code)
+    return Assessment("writes", "", "good", message, utilization=utilization)
+
+
+def _estimate_own_utilization(simulation: Simulation, bearable_rate: float) -> float | None:
+    """Return the share of the busiest server that a recording's own rate takes at its peak.
+
+    None if the recording shows no rate.
+
+    Args:
+        simulation: a replay of the design's events.
+        bearable_rate: events a second at which the busiest server is full.
+    """
+    rate, peak = simulation.recorded_rate, simulation.write_peak
+    if rate is None:
+        return None
+    density, mean = simulation.time_density, rate / bearable_rate
+    if peak is None or density is None:
+        return mean
+    each = density.sample_rate / simulation.design.cluster.servers
+    busiest: float = each * peak.server_factor / _compute_write_capacity(simulation)
+    return max(mean, busiest)
 
 
 def _get_cause_remedy(simulation: Simulation) -> tuple[str, str]:

@@ -44,6 +44,7 @@ from rowkey.hotspots.skew import (
     compute_even_deviation,
     compute_even_skew,
 )
+from rowkey.hotspots.time_density import SAME_RATE, TimeDensity, measure_time_density
 from rowkey.hotspots.windows import (
     MIN_EVENTS_PER_SERVER,
     MIN_PEAK_EVENTS,
@@ -61,6 +62,7 @@ __all__ = [
     "MIN_PEAK_EVENTS",
     "RANDOM_ARRIVAL",
     "READ_CAUSES",
+    "SAME_RATE",
     "WARM_RATIO",
     "WINDOW_WIDTHS_S",
     "BusiestShares",
@@ -76,6 +78,7 @@ __all__ = [
     "ReadLoadResult",
     "RegionCounts",
     "Skew",
+    "TimeDensity",
     "WindowCounts",
     "assign_row_codes",
     "build_declared_facts",
@@ -95,6 +98,7 @@ __all__ = [
     "is_time_only",
     "is_within_one_step",
     "list_entity_fields",
+    "measure_time_density",
     "predict_causes",
     "recognise_causes",
     "recognise_read_causes",

@@ -22,15 +22,14 @@ from rowkey.hotspots import (
     build_declared_facts,
     find_clock_field,
     find_leading_part,
+    measure_time_density,
     predict_causes,
 )
 from rowkey.keys import Transform, walk_parts
 from rowkey.lint.allowances import Allowance, parse_allowances
 from rowkey.plan import count_spreading_parts, plan_read
 from rowkey.regions import MAX_FILE_SIZE, choose_region_count, compute_min_servers
-from rowkey.schema import (
-    FieldFacts,
-)
+from rowkey.schema import FieldFacts
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
     HARMLESS_UTILIZATION,
@@ -233,14 +232,26 @@ class LintSubject:
         """Return the bytes of one event in a store, before encoding and compression."""
         return self.design.layout.estimate_event_bytes(self.key_bytes, self.facts)
 
-    @cached_property
-    def can_write_to_one_server(self) -> bool:
-        """Return whether one server easily bears all writes, so that it may take any share."""
-        rate, capacity = self.design.writes.peak_rate, self.cluster.capacity_per_s
+    def can_write_to_one_server(self, rate: float | None) -> bool:
+        """Return whether one server easily bears all writes, so that it may take any share.
+
+        Args:
+            rate: events a second; None if that is unknown.
+        """
         if rate is None:
             return False
         operations = rate * count_write_operations(self.event_bytes)
-        return operations <= HARMLESS_UTILIZATION * (capacity or DEFAULT_CAPACITY_PER_S)
+        capacity = self.cluster.capacity_per_s or DEFAULT_CAPACITY_PER_S
+        return operations <= HARMLESS_UTILIZATION * capacity
+
+    @cached_property
+    def recorded_rate(self) -> float | None:
+        """Return the events a second of the sample; None if they do not arrive by the clock."""
+        if self.sample is None:
+            return None
+        rows, count = self.sample.rows, self.sample.event_count
+        density = measure_time_density(self.design, rows, count, is_generated=False)
+        return None if density is None else density.sample_rate
 
     @cached_property
     def can_read_from_one_server(self) -> bool:
@@ -261,11 +272,14 @@ class LintSubject:
         Args:
             code: the cause that the rule predicts; empty for none.
         """
-        if self.can_write_to_one_server:
+        declared_rate = self.design.writes.peak_rate
+        if self.can_write_to_one_server(declared_rate):
             return True
         measured = self.measured_writes
         if measured is not None:
             return measured.is_good or (code != "" and not self.has_measured(code))
+        if declared_rate is None and self.can_write_to_one_server(self.recorded_rate):
+            return True
         cause = self.causes.get(code)
         return cause is not None and cause.explained_skew < WARM_RATIO
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
-from rowkey.hotspots import RANDOM_ARRIVAL, build_declared_facts, is_in_another_order
+from rowkey.hotspots import (
+    RANDOM_ARRIVAL,
+    build_declared_facts,
+    is_in_another_order,
+    measure_time_density,
+)
 from rowkey.keys import (
     ColumnBatch,
     Determinant,
@@ -18,7 +23,6 @@ from rowkey.keys import (
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
 from rowkey.schema import FieldFacts, RowCounts
-from rowkey.simulate.time_density import measure_time_density
 from rowkey.workload import (
     EventBatch,
     EventStore,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
-from rowkey.simulate.time_density import SAME_RATE, SECOND_NS
+from rowkey.hotspots import SAME_RATE
+from rowkey.schema import NANOSECONDS
 from rowkey.simulate.value_groups import count_draws, number_values
 from rowkey.workload import (
     Estimate,
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from rowkey.hotspots import TimeDensity
     from rowkey.plan import DeclaredRead
-    from rowkey.simulate.time_density import TimeDensity
 
 MIN_LONGER = 1.5
 """Lengths of the sample from which on the end of the table is another than that of the sample."""
@@ -157,7 +158,7 @@ class RowScale:
         _, period_s, kept_s = self._pace
         if self._density is not None and self._has_length(read):
             span = read.get_span(self._density.field) or 0
-            kept_s = min(kept_s, span * self._density.unit_ns / SECOND_NS)
+            kept_s = min(kept_s, span * self._density.unit_ns / NANOSECONDS["s"])
         return max(kept_s / period_s, 1.0)
 
     def measure_speedup(self) -> float:
@@ -202,7 +203,7 @@ class RowScale:
             missing = bound_missing_values(share, 1 - 1 / max(excess + error, 1), shares)
         rows = self.growth * row_count
         if self._has_length(read):
-            span_s = (read.get_span(density.field) or 0) * density.unit_ns / SECOND_NS
+            span_s = (read.get_span(density.field) or 0) * density.unit_ns / NANOSECONDS["s"]
             rows = density.rate * span_s
         return MissingRows(missing, rows, min(self.bound_rows(read), read.limit or inf))
 

@@ -13,9 +13,11 @@ from rowkey.cells import FOREVER_S
 from rowkey.hotspots import (
     LoadResult,
     MeasuredSkew,
+    TimeDensity,
     find_clock_field,
     find_indivisible_fields,
     is_within_one_step,
+    measure_time_density,
     recognise_causes,
     recognise_read_causes,
 )
@@ -31,7 +33,6 @@ from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.simulate.replay import draw_salts, encode_keys
 from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, MIN_LONGER, RowScale
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
-from rowkey.simulate.time_density import TimeDensity, measure_time_density
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.value_groups import count_draws, number_values
 from rowkey.simulate.verdict import allow_for_few_entities, expect_next_step, judge_skew

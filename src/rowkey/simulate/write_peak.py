@@ -12,8 +12,8 @@ from rowkey.hotspots import (
     compute_even_deviation,
     compute_even_skew,
 )
+from rowkey.schema import NANOSECONDS
 from rowkey.simulate.part_peak import MIN_FACTOR, CommonLoad, PartLoad
-from rowkey.simulate.time_density import SECOND_NS
 from rowkey.simulate.value_groups import count_draws, number_values
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.hotspots import Placements, Skew
+    from rowkey.hotspots import Placements, Skew, TimeDensity
     from rowkey.simulate.part_peak import PartGrowth
-    from rowkey.simulate.time_density import TimeDensity
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
     Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -102,7 +101,7 @@ def find_write_peak(
     for skew in skews:
         busiest, width_s = skew.busiest, skew.width_s
         # Times that are cut to hours do not say in which minute an event came.
-        if width_s not in PEAK_WIDTHS_S or width_s * SECOND_NS < density.step_ns:
+        if width_s not in PEAK_WIDTHS_S or width_s * NANOSECONDS["s"] < density.step_ns:
             continue
         if not busiest.events:
             continue
@@ -166,7 +165,7 @@ def estimate_table_peak(
     seconds = density.first_ms / 1_000 + density.place_times(rows) * density.duration_s
     servers = len(write_shares)
     for width_s in PEAK_WIDTHS_S:
-        if width_s * SECOND_NS < density.step_ns:
+        if width_s * NANOSECONDS["s"] < density.step_ns:
             continue
         numbers = (seconds // width_s).astype(np.int64)
         first = int(numbers.min())

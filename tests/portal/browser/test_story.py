@@ -66,6 +66,7 @@ def test_a_log_becomes_an_even_table(browser: Any, place: tuple[str, str], tmp_p
         text = view.locator("textarea").input_value()
         text = re.sub(r"^splits\s*=.*\n", "", text, flags=re.MULTILINE)
         text = re.sub(r"^key\s*=.*\n", BAD_KEY, text, count=1, flags=re.MULTILINE)
+        text = text.replace("[cluster]\n", '[cluster]\ncapacity = "1/s"\n')
         view.locator("textarea").fill(text)
         view.locator("text=RK101 >> visible=true").first.wait_for()  # as it is typed
         press(view, "Save")

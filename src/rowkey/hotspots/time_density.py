@@ -1,4 +1,4 @@
-"""How densely events lie in time, in a sample and in the table that it is taken from."""
+"""How densely events lie in time, in a sample and in the table that it is of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
-from rowkey.hotspots import CLOCK_ARRIVALS
+from rowkey.hotspots.leading_parts import CLOCK_ARRIVALS
+from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +26,6 @@ SAME_RATE = 0.02
 """Relative difference up to which the sample is taken to be at the declared rate."""
 MAX_SHARED_TIMES = 0.5
 """Share of events with another time than the one before, up to which their step is kept."""
-SECOND_NS = 1_000_000_000
-MS_NS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +61,12 @@ class TimeDensity:
     @property
     def first_ms(self) -> int:
         """Return the earliest time in milliseconds since 1970."""
-        return self.first * self.unit_ns // MS_NS
+        return self.first * self.unit_ns // NANOSECONDS["ms"]
 
     @property
     def duration_s(self) -> float:
         """Return the seconds that the sample covers."""
-        return (self.last - self.first + 1) * self.unit_ns / SECOND_NS
+        return (self.last - self.first + 1) * self.unit_ns / NANOSECONDS["s"]
 
     @property
     def sample_factor(self) -> float:
@@ -133,7 +132,7 @@ def measure_time_density(
     distances = np.diff(times)
     step = max(int(np.gcd.reduce(distances)), 1)  # a minute, if all times are whole minutes
     last += step - 1
-    seconds = (last - first + 1) * time.type.unit_ns / SECOND_NS
+    seconds = (last - first + 1) * time.type.unit_ns / NANOSECONDS["s"]
     sample_rate = event_count / seconds
     rate = writes.rate
     if rate is None or isclose(sample_rate, rate, rel_tol=SAME_RATE):
