@@ -174,6 +174,23 @@ def test_any_two_numbers_out_of_order_are_told(
     assert expected == [(one.evidence["greater"], one.evidence["lesser"]) for one in told]
 
 
+@pytest.mark.parametrize("texts", [("9", "10"), ("13/01/2024", "01/12/2024")])
+@pytest.mark.parametrize(
+    ("read", "severity"),
+    [({"where": "number >= ?"}, "error"), ({"where": "", "order": "number"}, "warning")],
+)
+def test_a_range_of_wrong_rows_is_an_error(
+    tmp_path: Path, texts: tuple[str, str], read: dict[str, str], severity: str
+) -> None:
+    """A range over text that does not sort finds other rows; an order only sorts them otherwise."""
+    path = tmp_path / "rows.csv"
+    lines = [f"h,1,{text},{n},0.5" for n, text in enumerate(texts)]
+    path.write_text("\n".join(["host,level,number,ts,value", *lines, ""]))
+    reads = [{"name": "r", "limit": 5, **read}]
+    [told] = find_problems("unpadded-digits", "[number][ts]", path, reads=reads)
+    assert severity == told.severity
+
+
 @pytest.mark.parametrize(
     ("key", "field", "expected"),
     [

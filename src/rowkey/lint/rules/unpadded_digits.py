@@ -24,7 +24,7 @@ class UnpaddedDigits(Rule):
 
     What it does: looks at the sample's values of a text field in the key of which a read asks for a
     range or an order. If all are digits of different lengths, or dates that begin with the day or
-    the month, it names two that sort wrongly.
+    the month, it names two that sort wrongly. A range is an error, an order alone a warning.
 
     Why it hurts: bytes compare from the left, so 10 sorts before 9, and 01/12/2024 before
     02/01/2023. The range is wrong without an error: it misses some rows and includes others.
@@ -40,7 +40,7 @@ class UnpaddedDigits(Rule):
     name = "unpadded_digits"
     code = "RK112"
     looks_at_sample = True
-    severity: ClassVar[Severity] = "warning"
+    severity: ClassVar[Severity] = "error"
     claims = (9, 65)
     bad_design = """\
 table  = "readings"
@@ -97,6 +97,7 @@ limit = 100
                 if pair is None:
                     continue
                 greater, lesser = pair
+                severity: Severity = "error" if name in ranged else "warning"
                 if is_dated:
                     yield self.build_finding(
                         subject.format_path("fields", name),
@@ -110,6 +111,7 @@ limit = 100
                         read=one.read.name,
                         greater=greater,
                         lesser=lesser,
+                        severity=severity,
                     )
                     continue
                 yield self.build_finding(
@@ -122,6 +124,7 @@ limit = 100
                     read=one.read.name,
                     greater=greater,
                     lesser=lesser,
+                    severity=severity,
                 )
 
     @staticmethod
