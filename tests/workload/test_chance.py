@@ -145,7 +145,7 @@ def test_as_many_values_come_as_declared(monkeypatch: pytest.MonkeyPatch, distin
     field = {"type": "uuid", "distinct": distinct}
     made = build_design("[id][ts]", field, "uniform", rate="100000/s", **{"for": "200ms"})
     drawn = {v for events in _make_events(made) for v in events.rows.column("id").to_pylist()}
-    every = set(made.find_domain("id").draw_values(np.arange(distinct)))
+    every = set(made.find_domain("id").draw_values(np.arange(distinct)).to_pylist())
     assert drawn <= every
     assert len(every) == distinct
     assert len(drawn) == distinct or distinct > 1_000

@@ -19,7 +19,10 @@ from rowkey.keys.base_types.generated_bytes import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
+    import pyarrow as pa
 
 
 class Domain(ABC):
@@ -247,10 +250,12 @@ class MappedDomain(Domain):
     Args:
         base: the other domain.
         from_internal: converts a value of it.
+        from_internal_column: converts an Arrow column of such values; each for itself if None.
     """
 
     base: Domain
     from_internal: Any
+    from_internal_column: Callable[[pa.Array], pa.Array] | None = None
 
     @property
     def size(self) -> int:
@@ -264,6 +269,8 @@ class MappedDomain(Domain):
     def draw_values(self, indexes: np.ndarray[Any, Any]) -> Any:
         """Return converted values for many indexes as a workload has them."""
         base_values = self.base.draw_values(indexes)
+        if self.from_internal_column is not None:
+            return self.from_internal_column(base_values)
         return list(
             map(
                 self.from_internal,

@@ -79,7 +79,8 @@ def format_hex_digits(rows: np.ndarray[Any, Any], width: int) -> np.ndarray[Any,
     """
     import numpy as np
 
-    nibbles = np.stack([rows >> 4, rows & 15], axis=2).reshape(len(rows), -1)[:, :width]
+    pairs = np.stack([rows >> 4, rows & 15], axis=2)
+    nibbles = pairs.reshape(len(rows), 2 * rows.shape[1])[:, :width]
     return np.frombuffer(b"0123456789abcdef", np.uint8).take(nibbles)
 
 

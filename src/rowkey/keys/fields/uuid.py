@@ -7,13 +7,21 @@ from uuid import UUID
 
 from rowkey.keys.base_types.domains import BytesDomain, MappedDomain
 from rowkey.keys.base_types.field_type import Encoding
+from rowkey.keys.base_types.generated_bytes import build_arrow_column, format_hex_digits
 from rowkey.keys.base_types.strings import BytesBasedField, build_type_error, convert_value
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rowkey.keys.batches.byte_columns import SlicedByteColumn
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
+
+
+HYPHENS = (8, 13, 18, 23)
+"""The places of the hyphens in a UUID as text, of 36 characters."""
 
 
 class UuidField(BytesBasedField):
@@ -33,7 +41,7 @@ class UuidField(BytesBasedField):
     @property
     def domain(self) -> MappedDomain:
         """The values that a UUID can have."""
-        return MappedDomain(BytesDomain(16, 16), self.from_internal)
+        return MappedDomain(BytesDomain(16, 16), self.from_internal, format_uuids)
 
     def to_internal(self, value: Value) -> bytes:
         """Return the internal form of a UUID: its 16 bytes."""
@@ -45,6 +53,11 @@ class UuidField(BytesBasedField):
             raise build_type_error(value, "a UUID as text")
         uuid_bytes: bytes = convert_value(UUID, value, "a UUID").bytes
         return uuid_bytes
+
+    def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
+        """Return the internal forms of an Arrow column of UUIDs."""
+        found = parse_uuids(array)
+        return super().to_internal_batch(array) if found is None else found
 
     def from_internal(self, internal: Any) -> str:
         """Return a UUID from its internal form."""
@@ -61,3 +74,55 @@ class UuidField(BytesBasedField):
     def build_plain_codec(self) -> Codec:
         """Return the codec whose bytes `digest` and `truncate` use for a UUID."""
         return self.build_codec("", ())
+
+
+def format_uuids(array: pa.Array) -> pa.Array:
+    """Return the UUIDs of an Arrow column of 16 bytes each, as texts.
+
+    >>> import pyarrow as pa
+    >>> format_uuids(pa.array([bytes(15) + b"\\xff"])).to_pylist()
+    ['00000000-0000-0000-0000-0000000000ff']
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.keys.base_types.arrow_strings import to_byte_column
+
+    packed = to_byte_column(array).to_packed()
+    digits = format_hex_digits(np.asarray(packed.data).reshape(-1, 16), 32)
+    texts = np.full((len(digits), 36), ord("-"), np.uint8)
+    texts[:, np.delete(np.arange(36), HYPHENS)] = digits
+    return build_arrow_column(texts, pa.string())
+
+
+def parse_uuids(array: pa.Array) -> SlicedByteColumn | None:
+    """Return the 16 bytes of each UUID of an Arrow column; None if not all are texts of its form.
+
+    >>> import pyarrow as pa
+    >>> parse_uuids(pa.array(["00000000-0000-0000-0000-0000000000FF"])).tolist() == [
+    ...     bytes(15) + b"\\xff"
+    ... ]
+    True
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.keys.base_types.arrow_strings import to_byte_column
+    from rowkey.keys.batches.byte_columns import SlicedByteColumn
+
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        return None
+    packed = to_byte_column(array).to_packed()
+    if not np.all(packed.inner_lengths == 36):
+        return None
+    texts = np.asarray(packed.data).reshape(-1, 36)
+    values = np.full(256, 16, np.uint8)
+    for number, digit in enumerate(b"0123456789abcdef"):
+        values[[digit, bytes([digit]).upper()[0]]] = number
+    nibbles = values[np.delete(texts, HYPHENS, axis=1)]
+    if np.any(nibbles == 16) or np.any(texts[:, HYPHENS] != ord("-")):
+        return None
+    rows = (nibbles[:, ::2] * 16 + nibbles[:, 1::2]).astype(np.uint8)
+    count = len(rows)
+    starts = np.arange(count, dtype=np.int64) * 16
+    return SlicedByteColumn(rows.reshape(-1), starts, np.full(count, 16, np.int64))
