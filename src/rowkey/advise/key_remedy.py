@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rowkey.explanations import ReadKeyProposal, explain_read
 from rowkey.lint import RULES
-from rowkey.messages import Message, format_mean
+from rowkey.messages import Message, format_mean, format_number
 from rowkey.proposals import ANOTHER_KEY, KeyProposal
 from rowkey.schema import format_key
 
@@ -241,7 +241,7 @@ class KeyRemedy:
                 "Use {toml}: in a replay the declared reads take {share} of the operations that "
                 "they take now.",
                 toml=proposal.toml_text,
-                share=f"{table.read_cost / declared.read_cost:.0%}",
+                share=f"{format_number(100 * table.read_cost / declared.read_cost, 2)} %",
             )
         return Message(
             "remedy.key",

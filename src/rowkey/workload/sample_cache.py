@@ -91,7 +91,7 @@ class SampleCache:
         return None
 
     @cached_property
-    def _kept_path(self) -> Path:
+    def _rows_path(self) -> Path:
         """The file that holds the rows."""
         options = [self._path.name, self._format.name, self._format.reading_options]
         key = sha256(_hash_parsers() + json.dumps(options, default=repr).encode())
@@ -104,20 +104,20 @@ class SampleCache:
         try:
             if not _is_own_folder(self._folder):
                 return None
-            open_regular_file(self._kept_path, os.O_RDONLY, "rb").close()
-            content = pa.memory_map(str(self._kept_path)).read_buffer()
+            open_regular_file(self._rows_path, os.O_RDONLY, "rb").close()
+            content = pa.memory_map(str(self._rows_path)).read_buffer()
             end = max(content.size - _DIGEST_BYTES, 0)
             kept = content.slice(0, end)
             if not end or sha256(kept).digest() != content.slice(end).to_pybytes():
                 return None
             reader = pa.ipc.open_stream(kept)
             notes = json.loads(reader.schema.metadata[_METADATA_KEY])
-            if notes["place"] != self._kept_path.name or notes["file"] != self._hash_file():
+            if notes["place"] != self._rows_path.name or notes["file"] != self._hash_file():
                 return None
         except OSError:
             return None
         with suppress(OSError):  # a file system may be read-only
-            os.utime(self._kept_path)
+            os.utime(self._rows_path)
         batches = BatchStore(MAX_ENTRY_BYTES)
         for batch in reader:
             batches.append(batch.replace_schema_metadata(None))
@@ -164,7 +164,7 @@ class SampleCache:
         option_assumptions = self._format.option_assumptions
         assumptions = [one for one in self._format.assumptions if one not in option_assumptions]
         notes = {
-            "place": self._kept_path.name,
+            "place": self._rows_path.name,
             "file": file_hash,
             "assumptions": assumptions,
             "messages": iter_messages(assumptions),
@@ -186,7 +186,7 @@ class SampleCache:
                         writer.write_batch(batch)
                 file.flush()
                 file.write(sha256(pa.memory_map(name).read_buffer()).digest())
-            written.replace(self._kept_path)
+            written.replace(self._rows_path)
         finally:
             written.unlink(missing_ok=True)
 
