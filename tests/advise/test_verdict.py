@@ -64,24 +64,31 @@ def test_without_a_rate_the_skew_decides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step_us", "time", "grade"),
+    ("step_us", "time", "sample", "rate", "grade"),
     [
-        (60_000_000, "timestamp_us", "good"),
-        (86_400_000_000, "date", "good"),
-        (200, "timestamp_us", "poor"),
+        (60_000_000, "timestamp_us", {}, "1/m", "good"),
+        (86_400_000_000, "date", {}, "1/d", "good"),
+        (200, "timestamp_us", {}, "5,000/s", "poor"),
+        (20_000, "timestamp_us", {}, "50/s", "good"),
+        (20_000, "timestamp_us", {"of": "events", "share": "1%"}, "5,000/s", "poor"),
+        (20_000, "timestamp_us", {"of": "host", "share": "1%"}, "5,000/s", "poor"),
     ],
 )
-def test_without_a_rate_that_of_the_recording_decides(step_us: int, time: str, grade: str) -> None:
-    """An event a minute may go to one server, and rules only remark on it; 5,000 a second not."""
+def test_without_a_rate_that_of_the_recording_decides(
+    step_us: int, time: str, sample: dict[str, str], rate: str, grade: str
+) -> None:
+    """An event a minute may go to one server; 5,000 a second, of which a share is sampled, not."""
     hosts, times = [f"h{n % 50}" for n in range(4_000)], [step_us * n for n in range(4_000)]
     instants = pa.array(times, pa.timestamp("us"))
     rows = pa.table({"host": hosts, "ts": instants.cast("date32") if time == "date" else instants})
     families = {"d": {"ttl": "1d", "compression": "ZSTD", "encoding": "FAST_DIFF"}}
     fields = {"host": FIELDS["host"], "ts": time}
-    judged = JudgedDesign(Design("logs", "[ts][host]", fields=fields, families=families), rows)
+    design = Design("logs", "[ts][host]", fields=fields, families=families, sample=sample)
+    judged = JudgedDesign(design, rows)
     [writes] = [one for one in judged.verdict.assessments if one.subject == "writes"]
     is_good = grade == "good"
-    assert (grade, is_good) == (writes.grade, "the recording's own rate" in writes.message)
+    assert grade == writes.grade
+    assert f"the recording's own rate, {rate}, takes" in writes.message
     assert is_good is (judged.write_harm == 1)
     assert is_good is ("RK101" not in judged.warning_codes)
     alone = check_design(judged.design, judged.sample, select=["RK101"]).findings

@@ -80,6 +80,30 @@ def test_a_declaration_says_what_makes_the_rate_higher(
     assert cost.margins.returned_rows < expected
 
 
+@pytest.mark.parametrize("of", ["events", "user"])
+def test_a_share_without_a_rate_is_as_good_as_the_rate_that_it_says(of: str) -> None:
+    """A read finds the rows of the whole table, of which the sample is declared to have a part."""
+    chance = np.random.default_rng(5)
+    users, times = chance.integers(0, 2_000, 400_000), np.sort(chance.integers(0, 3_600, 400_000))
+    kept = users < 40 if of == "user" else chance.random(len(users)) < 0.02
+    fields = {"user": "u32", "ts": "timestamp_s", "n": "u32"}
+    read = {"name": "it", "where": "user = ? and ts >= ? and ts < ?", "span": "10m"}
+
+    def measure_read(is_kept: np.ndarray[Any, Any], **options: Any) -> ReadCost:
+        numbers = np.arange(len(users))
+        rows = {"user": users[is_kept], "ts": times[is_kept], "n": numbers[is_kept]}
+        design = Design("t", "[user][ts][n]", fields=fields, reads=[read], **options)
+        (cost,) = run(design, pa.table(rows)).reads
+        return cost
+
+    whole = measure_read(users >= 0)
+    part = measure_read(kept, sample={"of": of, "share": "2%"})
+    rated = measure_read(kept, sample={"of": of, "share": "2%"}, writes={"rate": "111/s"})
+    assert pytest.approx(whole.returned_rows, rel=0.1) == part.returned_rows
+    assert pytest.approx(rated.returned_rows, rel=0.05) == part.returned_rows
+    assert (of == "events") is (f"the sample has 2 % of all {of}" in part.assumption)
+
+
 def test_an_undeclared_growth_is_said_with_what_to_declare() -> None:
     """Fifty times the rate of the sample need a declaration, as many or a little more do not."""
     wanted = "declare sample.of or writes.grows"

@@ -302,31 +302,33 @@ def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) ->
         simulation: a replay of the design's events.
         bearable_rate: events a second at which the busiest server is full.
     """
-    level = simulation.verdict.level
+    level, rate = simulation.verdict.level, simulation.recorded_rate
     utilization = _estimate_own_utilization(simulation, bearable_rate)
-    is_harmless = utilization is not None and utilization <= HARMLESS_UTILIZATION
-    is_shown = is_harmless and level != "even"
+    is_harmless = (
+        level != "even" and utilization is not None and utilization <= HARMLESS_UTILIZATION
+    )
     message = Message(
         "verdict.writes_bearable",
         "{level}, {share}; at {rate} one server is full ({capacity})",
-        level=_HARMLESS if is_shown else _describe_level(simulation),
+        level=_HARMLESS if is_harmless else _describe_level(simulation),
         share=_describe_share(simulation),
         rate=_format_rate(bearable_rate),
         capacity=_describe_capacity(simulation),
     )
-    if not is_shown:
-        remedy, code = _get_cause_remedy(simulation)
-        grade = GRADES[("even", "warm", "hot").index(level)]
-        return Assessment("writes", "", grade, message, remedy, code, utilization)
-    message = Message(
-        "verdict.own_rate",
-        "{bearable}; the recording's own rate, {rate}, takes {utilization} of one server: "
-        "declare [writes] rate if the table is to bear more",
-        bearable=message,
-        rate=_format_rate(simulation.recorded_rate or 0.0),
-        utilization=_format_share(utilization or 0.0),
-    )
-    return Assessment("writes", "", "good", message, utilization=utilization)
+    if level != "even" and rate is not None and utilization is not None:
+        message = Message(
+            "verdict.own_rate",
+            "{bearable}; the recording's own rate, {rate}, takes {utilization} of one server: "
+            "declare [writes] rate if the table is to bear more",
+            bearable=message,
+            rate=_format_rate(rate),
+            utilization=_format_share(utilization),
+        )
+    if is_harmless:
+        return Assessment("writes", "", "good", message, utilization=utilization)
+    remedy, code = _get_cause_remedy(simulation)
+    grade = GRADES[("even", "warm", "hot").index(level)]
+    return Assessment("writes", "", grade, message, remedy, code, utilization)
 
 
 def _estimate_own_utilization(simulation: Simulation, bearable_rate: float) -> float | None:
@@ -344,7 +346,7 @@ def _estimate_own_utilization(simulation: Simulation, bearable_rate: float) -> f
     density, mean = simulation.time_density, rate / bearable_rate
     if peak is None or density is None:
         return mean
-    each = density.sample_rate / simulation.design.cluster.servers
+    each = density.rate / simulation.design.cluster.servers
     busiest: float = each * peak.server_factor / _compute_write_capacity(simulation)
     return max(mean, busiest)
 

@@ -103,7 +103,10 @@ class TimeDensity:
 def measure_time_density(
     design: Design, rows: pa.RecordBatch, event_count: int, *, is_generated: bool
 ) -> TimeDensity | None:
-    """Measure how densely events lie in time; without a declared rate the table is like them.
+    """Measure how densely events lie in time.
+
+    Without a declared rate the table is like the recording, of which the sample may be a declared
+    share.
 
     Args:
         design: the design.
@@ -135,7 +138,9 @@ def measure_time_density(
     seconds = (last - first + 1) * time.type.unit_ns / NANOSECONDS["s"]
     sample_rate = event_count / seconds
     rate = writes.rate
-    if rate is None or isclose(sample_rate, rate, rel_tol=SAME_RATE):
+    if rate is None:
+        rate = sample_rate if is_generated else sample_rate / (design.sample_share or 1.0)
+    elif isclose(sample_rate, rate, rel_tol=SAME_RATE):
         rate = sample_rate
     # Events generated for some seconds are a thin sample of the day that all of them name.
     has_bursts = is_generated and sample_rate > rate

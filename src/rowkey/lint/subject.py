@@ -246,12 +246,15 @@ class LintSubject:
 
     @cached_property
     def recorded_rate(self) -> float | None:
-        """Return the events a second of the sample; None if they do not arrive by the clock."""
-        if self.sample is None:
+        """Return the events a second of the recording that the sample is, or is a share of.
+
+        None where a rate is declared, and if events do not arrive by the clock.
+        """
+        if self.sample is None or self.design.writes.rate is not None:
             return None
         rows, count = self.sample.rows, self.sample.event_count
         density = measure_time_density(self.design, rows, count, is_generated=False)
-        return None if density is None else density.sample_rate
+        return None if density is None else density.rate
 
     @cached_property
     def can_read_from_one_server(self) -> bool:

@@ -363,7 +363,11 @@ class RowScale:
         reasons: list[str] = []
         if self._density is None:
             return reasons
-        if self._density.sample_factor != 1:
+        if isclose(self._density.sample_factor, 1 / (self._part_share or 1.0), rel_tol=SAME_RATE):
+            if self._part_share is not None:
+                what = "events" if self._part == "events" else f"values of {self._part}"
+                reasons.append(f"the sample has {100 * self._part_share:.3g} % of all {what}")
+        elif self._density.sample_factor != 1:
             reasons.append(
                 f"{_format_number(self._density.rate)} events a second are declared and the "
                 f"sample has {_format_number(self._density.sample_rate)}"

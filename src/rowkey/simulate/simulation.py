@@ -250,9 +250,14 @@ class Simulation:
 
     @property
     def recorded_rate(self) -> float | None:
-        """Return the events a second of the whole recording; None of generated or timeless ones."""
-        density = self._read_rows.density if self.source.origin == "sample" else None
-        return None if density is None else density.sample_rate
+        """Return the events a second of the recording that the sample is, or is a share of.
+
+        None where a rate is declared, of generated events, and if they do not arrive by the clock.
+        """
+        if self.source.origin != "sample" or self.design.writes.rate is not None:
+            return None
+        density = self._read_rows.density
+        return None if density is None else density.rate
 
     @cached_property
     def write_peak(self) -> WritePeak | None:
