@@ -433,3 +433,27 @@ def test_a_read_of_a_table_that_only_grows_gets_a_second_one(node: str, level: s
                 "rate": "2/m"}],
     )  # fmt: skip
     assert 2 == len(search(design, rows).tables)
+
+
+@pytest.mark.parametrize("kind", [{"type": "choice", "of": ["A", "B"]}, "bool"])
+@pytest.mark.parametrize("grows", [None, "entities"])
+def test_more_events_are_no_more_values_of_a_list(kind: Any, grows: str | None) -> None:
+    """An hour of one of two values has its share of the declared rate, however high that is."""
+    chance, count = random.Random(4), 4_000
+    values = [chance.random() < 0.75 for _ in range(count)]
+    table = pa.table(
+        {
+            "kind": values if kind == "bool" else ["AB"[one] for one in values],
+            "ts": [START_MS + number * 10_000 for number in range(count)],
+            "id": list(range(count)),
+        }
+    )
+    design = Design(
+        "t", "[kind][ts][id]", fields={"kind": kind, "ts": "timestamp_ms", "id": "u32"},
+        writes={"rate": "1000/s", "time": "ts"} | ({"grows": grows} if grows else {}),
+        reads=[{"name": "it", "where": "kind = ? and ts >= ? and ts < ?", "span": "1h"}],
+    )  # fmt: skip
+    (cost,) = run(design, table).reads
+    assert pytest.approx((0.75**2 + 0.25**2) * 3_600_000, rel=0.05) == cost.returned_rows
+    assert "kind has the declared 2 values" in cost.assumption
+    assert "more values" not in cost.assumption

@@ -242,8 +242,10 @@ class RowScale:
                 f"each row that it finds in the sample stands for {_format_number(factor)} of the "
                 f"table, because {' and '.join(self._list_reasons(read))}"
             )
-        if count is not None and self._is_bounded:
-            texts.append(f"{names[0]} has the declared {count:,} values")
+        is_faster = self._density is not None and self._density.sample_factor != 1
+        if count is not None:
+            if self._is_bounded or is_faster:
+                texts.append(f"{names[0]} has the declared {count:,} values")
         elif self._is_growth_unknown and self._density is not None and read.equality_fields:
             texts.append(
                 f"the declared rate is {_format_number(self._density.sample_factor)} times that of "

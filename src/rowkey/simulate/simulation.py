@@ -554,16 +554,25 @@ class Simulation:
                 design.writes,
                 1 if density is None else density.step_ns,
             ),
-            declared_counts={
-                name: field.declaration.distinct
-                for name, field in design.fields.items()
-                if field.declaration.distinct and self.source.origin == "sample"
-            },
+            declared_counts=self._list_declared_counts(),
             pace=self._find_pace(),
             part=design.sample_part,
             part_share=design.sample_share,
             grows=self.grows or design.declaration.writes.grows,
         )
+
+    def _list_declared_counts(self) -> dict[str, int]:
+        """Return how many values the table has in the fields of a sample that declare it.
+
+        A choice does so by its list: more events are no more values of it.
+        """
+        counts: dict[str, int] = {}
+        if self.source.origin != "sample":
+            return counts
+        for name, field in self.design.fields.items():
+            if count := field.declaration.distinct or len(field.type.possible_values or ()):
+                counts[name] = count
+        return counts
 
     def _find_pace(self) -> tuple[str, float, float] | None:
         """Return the field whose values each write at a declared period, with it and the ttl."""
