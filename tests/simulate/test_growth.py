@@ -206,8 +206,14 @@ def test_a_limit_is_filled_by_values_that_have_as_many_rows(keys: str) -> None:
     assert pytest.approx(20, rel=0.1) == cost.returned_rows
 
 
-def judge_entities(key: str, share: float) -> JudgedDesign:
-    """Return a design judged by all events of some of 20,000 users, some of whom write much."""
+def judge_entities(key: str, share: float, declared: str = "share") -> JudgedDesign:
+    """Return a design judged by all events of some of 20,000 users, some of whom write much.
+
+    Args:
+        key: its key.
+        share: the share of the users that the sample has.
+        declared: whether this `share` is declared, or that the table `grows` by more of them.
+    """
     chance = np.random.default_rng(6)
     paces = chance.lognormal(0, 1.2, 20_000)
     users = chance.choice(len(paces), 300_000, p=paces / paces.sum())
@@ -215,15 +221,19 @@ def judge_entities(key: str, share: float) -> JudgedDesign:
     kept = (chance.random(len(paces)) < share)[users]
     design = trials.build_design(PROCESSES[0], len(users) / TABLE_S)
     sample: dict[str, object] = {"of": "period"}
-    if share < 1:
+    if share < 1 and declared == "share":
         sample = {"of": "entity", "share": share}
+    elif share < 1:
+        design["writes"] = {**design["writes"], "grows": "entities"}
     design |= {"key": key, "splits": "sample"}
     return trials.judge(design, users[kept], times[kept], sample)
 
 
-def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly() -> None:
+@pytest.mark.parametrize("declared", ["share", "grows"])
+def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly(declared: str) -> None:
     """One user in a hundred loads servers unevenly; a hundred times as many do not."""
-    part, whole = (judge_entities("[bucket(entity, 16)][entity][ts]", one) for one in (0.01, 1.0))
+    key = "[bucket(entity, 16)][entity][ts]"
+    part, whole = (judge_entities(key, one, declared) for one in (0.01, 1.0))
     assert ("good", "good") == (whole.verdict.grade, part.verdict.grade)
     assert ("even", "even") == (whole.simulation.verdict.level, part.simulation.verdict.level)
     assert part.simulation.verdict.skew <= 1.25

@@ -104,6 +104,20 @@ def test_times_cut_to_hours_have_no_busiest_minute() -> None:
     assert simulation.write_peak is None
 
 
+@pytest.mark.parametrize(("rate", "is_told"), [("0.005/s", True), ("500/s", False)])
+def test_an_outage_that_fills_a_log_tells_no_peak_of_far_higher_rates(
+    rate: str, is_told: bool
+) -> None:
+    """Of 2,000 lines in 26 days 1,600 came in one hour, which is no rule of another cluster."""
+    chance = np.random.default_rng(8)
+    times = np.concatenate([chance.random(400) * 26 * 24, 300 + chance.random(1_600)]) * 3_600_000
+    simulation = simulate_events(times, chance.integers(0, 80, len(times)), BY_ID, rate)
+    [writes] = [one for one in judge_design(simulation, []).assessments if one.topic == "writes"]
+    assert is_told is (simulation.write_peak is not None)
+    assert is_told is not ("do not tell how high the peak" in writes.message)
+    assert is_told or writes.grade == "good"
+
+
 @pytest.mark.parametrize(
     ("distinct", "busiest"),
     [

@@ -230,6 +230,19 @@ def _add_write_peak(
         utilization: the share in the busiest time.
     """
     peak, rate = simulation.write_peak, simulation.design.writes.peak_rate
+    recorded = simulation.recorded_peak
+    if recorded is not None and simulation.has_untold_peak and simulation.time_density is not None:
+        return Message(
+            "verdict.untold_peak",
+            "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
+            "rate, but nearly all its events came in so few such times that they do not tell how "
+            "high the peak of {times} times its rate is: declare [[writes.bursts]]",
+            mean=mean_message,
+            seconds=recorded.width_s,
+            start=recorded.start_text,
+            factor=f"{recorded.factor:,.1f}",
+            times=format_number(simulation.time_density.sample_factor, 2),
+        )
     if peak is None or rate is None:
         return mean_message
     if peak.repeats > 1:

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.cells import FOREVER_S
 from rowkey.hotspots import (
@@ -65,6 +65,12 @@ MIN_ENTITY_DRAWS = 100
 values are a rule: a burst of one among few counts where it falls."""
 MIN_ENTITY_EVENTS = 2
 """Mean events of a value from which on they can come together; a number of an event does not."""
+PARTS_OF_TIME = 50
+"""Equal parts of the time of a recording."""
+MIN_BUSY_PARTS = 5
+"""Equally busy ones of them that tell the peak of a table that is written far more often. Fewer do
+if hardly anything comes at other times, such as between imports; else they are single events, such
+as an outage that fills a log."""
 _READ_FREE_RESULTS = (
     "regions",
     "skews",
@@ -73,6 +79,8 @@ _READ_FREE_RESULTS = (
     "verdict",
     "time_density",
     "write_peak",
+    "recorded_peak",
+    "has_untold_peak",
     "sampled_rows",
     "sampled_keys",
     "key_bytes",
@@ -81,6 +89,21 @@ _READ_FREE_RESULTS = (
     "causes",
 )
 """Results of a simulation in which the declared reads have no part."""
+_GROWING_RESULTS = "verdict", "write_peak", "load_result", "causes"
+"""Those of them in which it has a part what makes the declared rate higher than the sample's."""
+
+
+class _DeclaredPart(NamedTuple):
+    """A declared part of the table.
+
+    Args:
+        field: the field of which it has some values, with all their events; empty if it has some
+            events of all values.
+        share: how much of the values, or of the events, it has.
+    """
+
+    field: str
+    share: float
 
 
 @dataclass(frozen=True)
@@ -263,22 +286,53 @@ class Simulation:
     def write_peak(self) -> WritePeak | None:
         """Return the busiest minute of the busiest server in a recording.
 
-        None for generated events, whose peaks are declared, and if no minute differs from others.
+        None for generated events, whose peaks are declared, if no minute differs from others, and
+        if the recording does not tell.
         """
-        if self.source.origin != "sample" or self.is_thin or self.time_density is None:
+        if self.is_thin or self.time_density is None or self.has_untold_peak:
             return None
-        if self._part_growth is not None:
-            return self._allow_for_speedup(self._estimate_table_peak(self._part_growth))
-        recorded = find_write_peak(
-            self.skews, self.time_density, self.operation_count, self.replay.placements
-        )
-        if recorded is None or self._assumed_growth is None:
+        growth = self._part_growth or self._assumed_growth
+        if growth is not None and self.design.sample_share is not None:
+            return self._allow_for_speedup(self._estimate_table_peak(growth))
+        recorded = self.recorded_peak
+        if recorded is None or growth is None:
             return self._allow_for_speedup(recorded)
-        likely = self._estimate_table_peak(self._assumed_growth)
-        # What more values are assumed for makes a peak flatter, and none that was not recorded.
+        likely = self._estimate_table_peak(growth)
+        # What more values than those of the sample do makes a peak flatter, and none that was not
+        # recorded.
         if likely is not None and likely.server_factor >= recorded.server_factor:
             return recorded
         return likely
+
+    @cached_property
+    def recorded_peak(self) -> WritePeak | None:
+        """Return the busiest minute of the events of a recording, as if they were all."""
+        if self.source.origin != "sample" or self.time_density is None:
+            return None
+        return find_write_peak(
+            self.skews, self.time_density, self.operation_count, self.replay.placements
+        )
+
+    @cached_property
+    def has_untold_peak(self) -> bool:
+        """Return whether a recording came in too few busy times to tell the peak of the table.
+
+        One with about as many events a second as are declared is believed.
+
+        Source: the number of equal shares with the same sum of squares; Hill, Diversity and
+        Evenness (1973).
+        """
+        import numpy as np
+
+        density = self.time_density
+        if density is None or density.sample_factor <= MAX_WAVE_FACTOR:
+            return False
+        if self.recorded_peak is None:
+            return False
+        places = density.place_times(self.sampled_rows)
+        parts, _ = np.histogram(places, PARTS_OF_TIME, (0.0, 1.0))
+        busy = len(places) ** 2 / int((parts * parts).sum())
+        return busy < min(MIN_BUSY_PARTS, np.count_nonzero(parts) / 2)
 
     def _estimate_table_peak(self, growth: PartGrowth) -> WritePeak | None:
         """Return the peak of the table of which the sample has a part.
@@ -314,9 +368,9 @@ class Simulation:
         Args:
             names: the fields of which rows with equal values lie on one server at a time.
         """
-        part = self.design.sample_part
-        if part in self.sampled_rows.schema.names:
-            return [(part,)]
+        part = self._declared_part
+        if part is not None and part.field:
+            return [(part.field,)]
         return [names] if self._part_growth is not None else [(one,) for one in self._entity_fields]
 
     @cached_property
@@ -357,19 +411,43 @@ class Simulation:
         return np.array([busiest, *[others] * (servers - 1)])
 
     @cached_property
+    def _declared_part(self) -> _DeclaredPart | None:
+        """Return which part of the table a sample is declared to be; None if all of its values.
+
+        Where the declared rate is that of more entities, the sample has their share of it. They are
+        values of the field of the key that has most.
+        """
+        design, density, rows = self.design, self.time_density, self.sampled_rows
+        part, share = design.sample_part, design.sample_share
+        if self.source.origin != "sample":
+            return None
+        if share is not None:
+            return _DeclaredPart(part if part in rows.schema.names else "", share)
+        grows = self.grows or design.declaration.writes.grows
+        if grows != "entities" or density is None or density.sample_factor <= MIN_LONGER:
+            return None
+        share = 1 / density.sample_factor
+        names = [one for one in find_indivisible_fields(design) if one != density.field]
+        if part in rows.schema.names or not names:
+            return _DeclaredPart(part, share) if part in names else None
+        return _DeclaredPart(
+            max(names, key=lambda one: int(number_values(rows, [one]).max())), share
+        )
+
+    @cached_property
     def _part_growth(self) -> PartGrowth | None:
         """Return how the table follows from a sample; None if that is no declared part of it."""
-        design, rows = self.design, self.sampled_rows
-        part, share = design.sample_part, design.sample_share
-        if share is None or self.source.origin != "sample":
+        design, rows, part = self.design, self.sampled_rows, self._declared_part
+        if part is None:
             return None
         copies = 1.0
-        if part in find_indivisible_fields(design):  # other entities lie elsewhere
-            field = design.fields[part]
+        if part.field in find_indivisible_fields(design):  # other entities lie elsewhere
+            field = design.fields[part.field]
             listed = field.type.possible_values
             most = min(field.declaration.distinct or inf, inf if listed is None else len(listed))
-            copies = min(1 / share, max(most / len(rows.column(part).unique()), 1.0))
-        return PartGrowth(copies, share * copies * rows.num_rows / self.operation_count)
+            values = len(rows.column(part.field).unique())
+            copies = min(1 / part.share, max(most / values, 1.0))
+        return PartGrowth(copies, part.share * copies * rows.num_rows / self.operation_count)
 
     @property
     def _assumed_growth(self) -> PartGrowth | None:
@@ -392,13 +470,14 @@ class Simulation:
         """Return how few entities a sample of some of them has; None if it has all."""
         import pyarrow as pa
 
-        part, growth = self.design.sample_part, self._part_growth
-        is_field = part in self.sampled_rows.schema.names
-        if growth is None or not is_field or growth.copies < MIN_FACTOR:
+        part, growth = self._declared_part, self._part_growth
+        if part is None or growth is None or not part.field or growth.copies < MIN_FACTOR:
             return None
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
-        return EntityChance(number_values(self.sampled_rows, [part]), servers, 1 / growth.copies)
+        return EntityChance(
+            number_values(self.sampled_rows, [part.field]), servers, 1 / growth.copies
+        )
 
     @property
     def overwrite_count(self) -> int:
@@ -628,19 +707,17 @@ class Simulation:
     def assume_growth(self, grows: str) -> Simulation:
         """Return the same simulation with something said to make the declared rate higher.
 
-        Nothing is replayed again; reads are measured anew, unless that is assumed anyway.
+        Nothing is replayed again; reads are measured anew.
 
         Args:
             grows: `entities` for more values that write at the same pace, `rows` for the same
                 values that write more often.
         """
-        density = self.time_density
-        if grows == "entities" and density and density.sample_factor > MAX_WAVE_FACTOR:
-            return self
         arguments = {one.name: getattr(self, one.name) for one in fields(Simulation)}
         other = Simulation(**{**arguments, "grows": grows})
         kept = self._get_read_free_results()
-        kept.pop("write_peak", None)
+        for name in _GROWING_RESULTS:
+            kept.pop(name, None)
         vars(other).update(kept)
         return other
 
