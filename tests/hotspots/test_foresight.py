@@ -6,10 +6,12 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from rowkey.design import Design
-from rowkey.hotspots import predict_causes
+from rowkey.hotspots import find_clock_field, predict_causes
 from rowkey.hotspots.region_coverage import count_regions_of_numbers
 from rowkey.lint import check_design
 from rowkey.regions import Boundaries
@@ -136,6 +138,23 @@ def test_steps_of_times_that_a_sample_showed_are_used(step: int, n: int, reached
         assert f"they reach {reached} of {n} values" in cause.message
     else:
         assert f"all events of the same {step:,} s go to one of {n} values" in cause.message
+
+
+@pytest.mark.parametrize("greatest_share", [0.8, 0.95, 0.999])
+def test_a_status_that_most_events_have_is_no_clock(greatest_share: float) -> None:
+    """The greatest value is never below those before it, and says nothing of the others."""
+    chance = np.random.default_rng(2)
+    rows = {
+        "status": np.where(chance.random(5_000) < greatest_share, "open", "closed"),
+        "ts": 1_700_000_000_000 + 1_000 * np.arange(5_000),
+    }
+    fields = {"status": "text", "ts": "timestamp_ms"}
+    design = Design("t", "[status][ts]", fields=fields, writes={"time": "ts"})
+    facts = run(design, pa.table(rows)).facts
+    assert (facts["status"].rising_share or 0) >= 0.75
+    assert find_clock_field(design, facts) is None
+    by_time = Design("t", "[ts][status]", fields=fields, writes={"time": "ts"})
+    assert "ts" == find_clock_field(by_time, facts)
 
 
 @pytest.mark.parametrize("every", [5, pytest.param(20, marks=pytest.mark.long)])

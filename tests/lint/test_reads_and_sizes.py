@@ -249,6 +249,16 @@ def test_rows_put_again_under_a_salt_stand_twice(tmp_path: Path) -> None:
     ]
 
 
+def test_few_rows_put_again_under_a_salt_are_a_remark(tmp_path: Path) -> None:
+    """Recordings hold a few events twice, whatever the table; reads by ranges need no bucket."""
+    path = tmp_path / "rows.csv"
+    path.write_text("at,n\n" + "".join(f"{max(n, 1)},{n % 5}\n" for n in range(2_000)))
+    fields = {"at": "u64", "n": "u8"}
+    design = Design("o", "[salt(16)][at]", splits="per_bucket", fields=fields)
+    [told] = check_design(design, summarize_sample(design, path), select=["RK118"]).findings
+    assert ("info", 1) == (told.severity, told.evidence["repeats"])
+
+
 def test_a_part_of_the_events_shows_few_of_those_that_overwrite(tmp_path: Path) -> None:
     """One stray copy among one in a hundred events stands for a table in which most overwrite."""
     text = 'table = "o"\nkey = "[order]"\n[fields]\norder = "u64"\nn = "u8"\n'

@@ -215,6 +215,18 @@ def find_bucket_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> 
     return _find_rising_field(design, facts, parts[0]) if count and parts else None
 
 
+def _compute_rise(facts: FieldFacts) -> float | None:
+    """Return the share of values below the greatest that are no lower than all before them.
+
+    The greatest is never lower: a status that most events have would seem to rise.
+    """
+    rising, valued = facts.rising_share, 1 - facts.null_share
+    greatest = next((n for one, n in facts.heaviest_values if one == facts.maximum), 0.0)
+    if rising is None or greatest >= valued:
+        return rising
+    return (rising * valued - greatest) / (valued - greatest)
+
+
 def _find_rising_field(design: Design, facts: Mapping[str, FieldFacts], part: Part) -> str | None:
     """Return the field of a key part if it is sorted and its values follow the clock."""
     if len(part.fields) != 1 or not (part.order.is_ascending or part.order.is_descending):
@@ -225,7 +237,7 @@ def _find_rising_field(design: Design, facts: Mapping[str, FieldFacts], part: Pa
     if writes.is_sorted or (not is_time and is_in_another_order(design, facts)):
         return name if is_time else None
     is_drawn = writes.arrival == RANDOM_ARRIVAL and writes.time is not None
-    rising_share = facts[name].rising_share if name in facts and not is_drawn else None
+    rising_share = _compute_rise(facts[name]) if name in facts and not is_drawn else None
     if rising_share is not None:
         if rising_share >= MIN_RULE_SHARE:
             return name
