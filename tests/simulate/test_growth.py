@@ -467,3 +467,31 @@ def test_more_events_are_no_more_values_of_a_list(kind: Any, grows: str | None) 
     assert pytest.approx((0.75**2 + 0.25**2) * 3_600_000, rel=0.05) == cost.returned_rows
     assert "kind has the declared 2 values" in cost.assumption
     assert "more values" not in cost.assumption
+
+
+def judge_meters(grows: str | None) -> JudgedDesign:
+    """Return a judged table of hourly meters in eight buckets; the sample has twelve of them."""
+    numbers = range(12_000)
+    table = pa.table(
+        {
+            "meter": [f"site{7 * (number % 12)}" for number in numbers],
+            "ts": [START_MS + number // 12 * HOUR_MS for number in numbers],
+        }
+    )
+    design = Design(
+        "t", "[bucket(meter, 8)][meter][ts]", splits="per_bucket",
+        fields={"meter": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms"},
+        families={"d": {"ttl": "30d"}},
+        writes={"rate": "12000/s", "time": "ts"} | ({"grows": grows} if grows else {}),
+    )  # fmt: skip
+    return JudgedDesign(design, table, names_keys=True)
+
+
+@pytest.mark.parametrize("grows", ["entities", None])
+def test_more_declared_values_fill_the_servers(grows: str | None) -> None:
+    """Twelve meters leave servers idle; those of which they are declared a part do not."""
+    judged = judge_meters(grows)
+    is_full = grows is not None
+    assert ("even" if is_full else "hot") == judged.simulation.verdict.level
+    assert is_full is ("RK104" not in {one.code for one in judged.lint_result.findings})
+    assert is_full is ("few_entities" not in {one.code for one in judged.simulation.causes})

@@ -365,6 +365,16 @@ class LoadResult:
         return share * places / float(compute_even_skew(events, places))
 
 
+def has_more_values_declared(design: Design, names: Sequence[str]) -> bool:
+    """Return whether a design declares that its table has more values of some fields than a sample.
+
+    Not where it says how many there are, which may be as many as the sample has.
+    """
+    fields = [design.fields[name] for name in names]
+    is_listed = any(one.declaration.distinct or one.type.possible_values for one in fields)
+    return design.declaration.writes.grows == "entities" and not is_listed
+
+
 def find_indivisible_fields(design: Design) -> tuple[str, ...]:
     """Return the fields whose rows of one moment lie in one region if their values are equal.
 

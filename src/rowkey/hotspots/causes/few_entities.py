@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.design import count_combined_values
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import find_deciding_fields, find_leading_part
-from rowkey.hotspots.load_result import CauseFinding, LoadResult
+from rowkey.hotspots.load_result import CauseFinding, LoadResult, has_more_values_declared
 from rowkey.hotspots.region_coverage import (
     compute_value_skew,
     count_reachable_regions,
@@ -51,6 +51,8 @@ class FewEntitiesCause(Cause):
         values = count_combined_values(design.fields, facts, names)
         regions = count_reachable_regions(design.key, boundaries)
         if not names or values is None or not _is_too_few(values, regions):
+            return None
+        if has_more_values_declared(design, names):
             return None
         sampled_count = max(facts[name].value_count if name in facts else 0 for name in names)
         if sampled_count and not _has_seen_all(values, regions, sampled_count):
@@ -100,7 +102,7 @@ class FewEntitiesCause(Cause):
         if result.front is not None or (result.measured_skew.is_even and not result.has_hot_region):
             return None
         regions = count_reachable_regions(result.design.key, result.boundaries)
-        if has_missed_splits(result):
+        if has_missed_splits(result) or has_more_values_declared(result.design, names):
             return None
         at_a_time = _find_few_at_a_time(result, regions)
         if at_a_time is not None or not _is_too_few(values, regions):

@@ -21,6 +21,7 @@ from rowkey.hotspots.load_result import (
     LoadResult,
     compute_colocated_share,
     format_skew_floor,
+    has_more_values_declared,
 )
 from rowkey.hotspots.region_coverage import has_outdated_splits
 from rowkey.hotspots.skew import WARM_RATIO
@@ -313,6 +314,10 @@ def _find_window_bursts(result: LoadResult) -> CauseFinding | None:
     import numpy as np
 
     if result.entity_count < MIN_VALUES_PER_REGION * len(result.boundaries):
+        return None
+    # Of more values some write in each window.
+    is_part = has_more_values_declared(result.design, result.entity_fields)
+    if is_part and result.measured_skew.is_even:
         return None
     hot = [
         s.width_s
