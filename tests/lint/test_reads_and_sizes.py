@@ -259,6 +259,20 @@ def test_few_rows_put_again_under_a_salt_are_a_remark(tmp_path: Path) -> None:
     assert ("info", 1) == (told.severity, told.evidence["repeats"])
 
 
+@pytest.mark.parametrize(
+    ("where", "named"), [("", "[bucket(ts, user, 4)]"), ("user = ?", "the fields that reads give")]
+)
+def test_a_bucket_in_place_of_a_salt_is_of_what_there_is(where: str, named: str) -> None:
+    """Where no read gives a field of the key, the bucket is not one of the fields that reads do."""
+    design = Design(
+        "t", "[salt(4)][ts][user]", splits="per_bucket",
+        fields={"ts": "timestamp_ms", "user": {"type": "u64", "distinct": 100_000}},
+        reads=[{"name": "feed", "where": where, "order": "ts desc", "limit": 10}],
+    )  # fmt: skip
+    [told] = check_design(design, select=["RK118"]).findings
+    assert named in told.remedy
+
+
 def test_a_part_of_the_events_shows_few_of_those_that_overwrite(tmp_path: Path) -> None:
     """One stray copy among one in a hundred events stands for a table in which most overwrite."""
     text = 'table = "o"\nkey = "[order]"\n[fields]\norder = "u64"\nn = "u8"\n'

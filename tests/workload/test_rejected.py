@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,24 @@ def test_a_value_that_does_not_fit_is_shown(
     assert found.startswith(said)
     assert len(found) < 200
     assert found.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "layout"),
+    [
+        ("2014-09-13 7:24", "%Y-%m-%d %H:%M"),
+        ("13/09/2014 07:24:01", "%d/%m/%Y %H:%M:%S"),
+        ("noon", "%d.%m.%Y %H:%M:%S"),
+    ],
+)
+def test_the_layout_of_a_time_that_does_not_fit_is_named(
+    tmp_path: Path, text: str, layout: str
+) -> None:
+    """What to declare reads the time that was shown, where any layout does."""
+    path = tmp_path / "a.csv"
+    path.write_text(f"host,v\nh,{text}\n" + "h,2014-09-13 17:24\n" * 60 + f"h,{text}\n" * 40)
+    with pytest.raises(SampleError, match=re.escape(f'times = {{ v = "{layout}" }}')):
+        list(open_field_sample(path, "timestamp_s").read_events())
 
 
 def test_what_is_no_day_of_a_column_of_days_is_shown(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from rowkey.messages import pluralize
 from rowkey.proposals import has_enough_values, has_only_times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
@@ -93,6 +93,11 @@ where = "order = ?"
                 f"again, and about {duplicates:,.0f} of these rows are stored twice"
             )
         remedy = "Replace the salt by a bucket of the fields that reads give."
+        if names := _list_ungiven_names(subject):
+            remedy = (
+                "Replace the salt by a bucket of the other fields of the key, "
+                f"[bucket({', '.join(names)}, {salts})]: no read gives any of them."
+            )
         verdict = "A bucket spreads as evenly, and a get finds its row."
         if not _can_have_bucket(subject):
             remedy = (
@@ -124,3 +129,10 @@ def _can_have_bucket(subject: LintSubject) -> bool:
     return not has_only_times(design.fields, names) and has_enough_values(
         values, design.cluster.servers
     )
+
+
+def _list_ungiven_names(subject: LintSubject) -> Sequence[str]:
+    """Return the fields of the key if there are reads and none gives one of them; else nothing."""
+    names = subject.design.key.fields
+    given = {name for one in subject.reads for name in one.read.equality_fields}
+    return [] if not subject.reads or given & {*names} else list(names)

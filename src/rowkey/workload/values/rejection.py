@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rowkey.errors import RowError
 from rowkey.messages import shorten_text
 from rowkey.workload.sample_streams import CONVERT_REMEDY, find_marked_byte, format_invalid_byte
+from rowkey.workload.values.time_detection import derive_layouts
 from rowkey.workload.values.typed_columns import format_first_value, is_text_column
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 CALENDAR_FORMAT = "a date or time as digits yyyyMMdd[HHmmss]"
 _ISO_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+EXAMPLE_LAYOUT = "%d.%m.%Y %H:%M:%S"
 MAX_SHOWN_CHARACTERS = 60
 """Characters of a value that are shown."""
 MISSING_VALUE_REMEDY = 'Name the columns with from = "…", or declare the field nullable.'
@@ -58,8 +60,9 @@ def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "")
         remedy = f"Timestamps begin in 1970: declare {field.name} as date or text."
     elif field.type.unit_ns is not None and not is_timestamp(value.type):
         column = field.declaration.source or field.name
+        layout = next(iter(derive_layouts([text])), EXAMPLE_LAYOUT)
         remedy = (
-            f'Declare how its times are written: times = {{ {column} = "%d.%m.%Y %H:%M:%S" }} in '
+            f'Declare how its times are written: times = {{ {column} = "{layout}" }} in '
             f"the format of the sample, or another type for {field.name}."
         )
     if text.strip().lower() == "nan" and not field.nullable:

@@ -138,7 +138,7 @@ class LayoutDetector:
 
     def _derive_layouts(self, texts: list[str]) -> list[TimeLayout]:
         """Return the layouts that the first texts allow."""
-        layouts = [DirectiveLayout(text) for text in _derive_layouts(texts)]
+        layouts = [DirectiveLayout(text) for text in derive_layouts(texts)]
         return [one for one in layouts if self._is_time or one.text not in _UNCERTAIN_WITHOUT_CLOCK]
 
     def _compare(
@@ -204,7 +204,7 @@ def _is_preferred(layout: str, rival: str) -> bool:
     return any(one in layout and other in rival for one, other in _PREFERRED_ORDERS)
 
 
-def _derive_layouts(texts: list[str]) -> list[str]:
+def derive_layouts(texts: list[str]) -> list[str]:
     """Return the layouts that some texts allow, in order of preference."""
     found: dict[str, None] = {}
     shapes = set()
