@@ -707,10 +707,34 @@ def test_splits_without_keys_warn_where_reads_are_the_load(rate: str, expected: 
 def test_a_small_table_is_told_one_number_of_buckets_and_regions() -> None:
     """Fewer buckets and fewer regions are the same number where each bucket is a region."""
     more = "[cluster]\nservers = 4\n[families.d]\nttl = '30d'\n"
-    more += f"[writes]\nrate = '1/m'\n{READ}where = 'ts > ?'\n"
+    more += f"{READ}where = 'ts > ?'\n"
     key = "[bucket(host, 500)][ts][host]"
-    texts = [one.remedy for code in ("RK123", "RK801") for one in find_problems(code, more, key)]
-    assert ["Use 8, two for each server.", "Use 8 regions or fewer, as a multiple of 4."] == texts
+    few = f"{more}[writes]\nrate = '1/m'\n"
+    texts = [one.remedy for code in ("RK123", "RK801") for one in find_problems(code, few, key)]
+    assert [
+        "Leave them out of the key.",
+        "Use 8 regions or fewer, as a multiple of 4.",
+    ] == texts
+    [told] = find_problems("RK123", f"{more}[writes]\nrate = '1000/s'\n", key)
+    assert "Use 8, two for each server." == told.remedy
+
+
+@pytest.mark.parametrize(
+    ("rate", "reads", "buckets", "is_needless"),
+    [
+        ("3000/d", "1/s", 16, True),
+        ("3000/d", "1/s", 4, False),  # so few ranges cost little
+        ("2000/s", "1/s", 16, False),
+        ("3000/d", "1000/s", 16, False),
+    ],
+)
+def test_few_writes_need_no_buckets(rate: str, reads: str, buckets: int, is_needless: bool) -> None:
+    """A read that asks all buckets pays for evenness that 3,000 rows a day have no use for."""
+    more = f"[cluster]\nservers = 8\n[writes]\nrate = '{rate}'\n{READ}where = 'ts > ?'\n"
+    found = find_problems(
+        "RK123", f"{more}rate = '{reads}'\n", f"[bucket(host, {buckets})][ts][host]"
+    )
+    assert is_needless is bool(found)
 
 
 def test_another_key_needs_a_sample_first_where_the_splits_do() -> None:

@@ -14,7 +14,7 @@ from rowkey.errors import InvalidDesign, RowError, SampleError
 from rowkey.explanations import explain_chosen_read, explain_read
 from rowkey.lint import MeasuredWrites, check_design
 from rowkey.plan import bind_read
-from rowkey.workload import HARMLESS_UTILIZATION
+from rowkey.workload import FORESEEN_GROWTH, HARMLESS_UTILIZATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 HARMLESS_WEIGHT = 0.1
 """Exponent of a load that is uneven without harm, when it is weighed against reads and bytes."""
-FORESEEN_GROWTH = 10
-"""Times their rate at which writes have to do no harm too, before nothing is paid for even ones."""
 SEARCHING_CAUSES = "searching causes"
 """The phase after a replay, as progress names it."""
 MAX_SEARCHED_READS = 20

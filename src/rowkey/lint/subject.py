@@ -32,6 +32,7 @@ from rowkey.regions import MAX_FILE_SIZE, choose_region_count, compute_min_serve
 from rowkey.schema import FieldFacts
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
+    FORESEEN_GROWTH,
     HARMLESS_UTILIZATION,
     POOR_UTILIZATION,
     count_write_operations,
@@ -255,6 +256,14 @@ class LintSubject:
         rows, count = self.sample.rows, self.sample.event_count
         density = measure_time_density(self.design, rows, count, is_generated=False)
         return None if density is None else density.rate
+
+    @property
+    def needs_no_spreading(self) -> bool:
+        """Return whether one server easily bears many times the declared writes, and all reads."""
+        rate = self.design.writes.peak_rate
+        if rate is None or not self.can_read_from_one_server:
+            return False
+        return self.can_write_to_one_server(FORESEEN_GROWTH * rate)
 
     @cached_property
     def can_read_from_one_server(self) -> bool:

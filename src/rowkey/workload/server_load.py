@@ -26,6 +26,8 @@ FREE_BYTES = 1_000
 HARMLESS_UTILIZATION = 0.25
 """Share of its capacity up to which a server may take any share of the load: four times as much
 would still fit."""
+FORESEEN_GROWTH = 10
+"""Times their rate at which writes have to do no harm too, before nothing is paid for even ones."""
 POOR_UTILIZATION = 0.9
 """Share of its capacity above which a peak, or the failure of a neighbour, is too much."""
 FAIR_WASTE, POOR_WASTE = 0.01, 0.1

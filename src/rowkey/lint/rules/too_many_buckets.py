@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
+from rowkey.workload import FORESEEN_GROWTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,13 +19,15 @@ class TooManyBuckets(Rule):
     """A read has to ask more buckets than the servers need.
 
     What it does: for each declared read that asks every bucket, or every salt, compares their
-    number with the servers.
+    number with the servers; with one server, where ten times the declared rate of the writes, and
+    the reads, would do no harm on it.
 
     Why it hurts: each bucket is a separate range to open, read and merge: 100 buckets are 100 scans
-    for one answer. More than one or two for each server spread no better.
+    for one answer. More than one or two for each server spread no better, and few writes need no
+    spreading.
 
     Use instead: one or two buckets for each server; a bucket of what the read gives, so that it
-    asks only one.
+    asks only one; none for few writes.
 
     Source: claim 38, 100 buckets are 100 scans, is right; claim 14 takes as many prefixes as
     regions: servers are what counts. In practice 2 to 4 a server are found.
@@ -71,8 +74,9 @@ limit = 1000
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if a read must query more buckets than the servers need."""
-        buckets = subject.bucket_count
-        max_buckets = self.MAX_BUCKETS_PER_SERVER * subject.cluster.servers
+        buckets, servers = subject.bucket_count, subject.cluster.servers
+        is_needless = subject.needs_no_spreading
+        max_buckets = self.MAX_BUCKETS_PER_SERVER * (1 if is_needless else servers)
         reads = [
             one
             for one in subject.reads
@@ -83,12 +87,16 @@ limit = 1000
         cut = (
             "" if subject.design.splits.algorithm == "per_bucket" else ', and splits = "per_bucket"'
         )
+        held = f"for {pluralize(servers, 'server')}"
+        remedy = f"Use {2 * servers}, two for each server{cut}."
+        if is_needless:
+            held = f"where one server bears {FORESEEN_GROWTH} times the writes"
+            remedy = "Leave them out of the key."
         yield self.build_finding(
             "key",
-            f"the key has {pluralize(buckets, 'bucket')} for "
-            f"{pluralize(subject.cluster.servers, 'server')}, so each answer of the read "
+            f"the key has {pluralize(buckets, 'bucket')} {held}, so each answer of the read "
             f"'{reads[0].read.name}' is merged from at least {pluralize(buckets, 'range')}",
-            f"Use {2 * subject.cluster.servers}, two for each server{cut}.",
+            remedy,
             value=buckets,
             verdict="Choose the number of buckets by the number of servers, not of regions.",
             reads=[one.read.name for one in reads],
