@@ -240,6 +240,25 @@ def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly(declared
     assert float(part.simulation.write_shares.max()) <= 1.25 / 8
 
 
+@pytest.mark.parametrize("whale_share", [0.3, 0.55])
+def test_a_whale_keeps_its_share_where_others_grow_in_number(whale_share: float) -> None:
+    """Half of all lines are of one node, whatever the number of the others."""
+    chance = np.random.default_rng(7)
+    nodes = np.where(chance.random(40_000) < whale_share, 0, chance.integers(1, 300, 40_000))
+    times = np.sort(chance.integers(0, 40_000, 40_000))
+    design = Design(
+        "t",
+        "[bucket(node, 16)][node][ts][n]",
+        splits="per_bucket",
+        fields={"node": "u32", "ts": "timestamp_s", "n": "u32"},
+        writes={"rate": "1000/s", "time": "ts", "grows": "entities"},
+        cluster={"servers": 8},
+    )
+    rows = {"node": nodes, "ts": START_MS // 1_000 + times, "n": np.arange(len(nodes))}
+    skew = run(design, pa.table(rows)).verdict.skew
+    assert pytest.approx(8 * (whale_share + (1 - whale_share) / 8), rel=0.1) == skew
+
+
 @pytest.mark.parametrize("slices", ["[time_slice(ts, 1d)]", "[time_bucket(ts, 1d)][ts]"])
 def test_a_read_of_slices_scans_no_more_rows_than_there_are_times(slices: str) -> None:
     """Stations that write each hour have at most 48 events in the two days of a read."""

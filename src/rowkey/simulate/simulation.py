@@ -38,6 +38,7 @@ from rowkey.simulate.value_groups import count_draws, number_values
 from rowkey.simulate.verdict import allow_for_few_entities, expect_next_step, judge_skew
 from rowkey.simulate.write_peak import WritePeak, estimate_table_peak, find_write_peak
 from rowkey.workload import (
+    ValueGrowth,
     build_bit_generator,
     count_key_values,
     count_write_operations,
@@ -467,7 +468,12 @@ class Simulation:
 
     @cached_property
     def _entity_chance(self) -> EntityChance | None:
-        """Return how few entities a sample of some of them has; None if it has all."""
+        """Return how few entities a sample of some of them has; None if it has all.
+
+        Of a table that grows by more entities, those of a great share keep it: chance has no part
+        in that.
+        """
+        import numpy as np
         import pyarrow as pa
 
         part, growth = self._declared_part, self._part_growth
@@ -475,9 +481,12 @@ class Simulation:
             return None
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
-        return EntityChance(
-            number_values(self.sampled_rows, [part.field]), servers, 1 / growth.copies
-        )
+        entities = number_values(self.sampled_rows, [part.field])
+        if self.design.sample_share is None and self.time_density is not None:
+            places = self.time_density.place_times(self.sampled_rows)
+            is_heavy = ValueGrowth(entities, places).is_heavy[entities]
+            entities[is_heavy] = len(entities) + np.flatnonzero(is_heavy)
+        return EntityChance(entities, servers, 1 / growth.copies)
 
     @property
     def overwrite_count(self) -> int:
