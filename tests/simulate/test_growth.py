@@ -212,7 +212,8 @@ def judge_entities(key: str, share: float, declared: str = "share") -> JudgedDes
     Args:
         key: its key.
         share: the share of the users that the sample has.
-        declared: whether this `share` is declared, or that the table `grows` by more of them.
+        declared: whether this `share` is declared, or that the table `grows` by more of them, or
+            how many there are by `distinct`.
     """
     chance = np.random.default_rng(6)
     paces = chance.lognormal(0, 1.2, 20_000)
@@ -223,13 +224,15 @@ def judge_entities(key: str, share: float, declared: str = "share") -> JudgedDes
     sample: dict[str, object] = {"of": "period"}
     if share < 1 and declared == "share":
         sample = {"of": "entity", "share": share}
-    elif share < 1:
+    elif share < 1 and declared == "grows":
         design["writes"] = {**design["writes"], "grows": "entities"}
+    elif share < 1:
+        design["fields"]["entity"]["distinct"] = len(paces)
     design |= {"key": key, "splits": "sample"}
     return trials.judge(design, users[kept], times[kept], sample)
 
 
-@pytest.mark.parametrize("declared", ["share", "grows"])
+@pytest.mark.parametrize("declared", ["share", "grows", "distinct"])
 def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly(declared: str) -> None:
     """One user in a hundred loads servers unevenly; a hundred times as many do not."""
     key = "[bucket(entity, 16)][entity][ts]"

@@ -134,7 +134,9 @@ def _measure_sizes(simulation: Simulation) -> tuple[dict[str, FamilySize], str]:
         layout = simulation.replay.design.layout
         if sizes := summary.measure_family_sizes(layout, design.families, design.writes):
             return dict(sizes), ""
-        reason = "the sample lacks some of the fields, or they cannot be encoded"
+        reason = "they are measured only for a declared [writes] rate"
+        if design.writes.rate is not None:
+            reason = "the sample lacks some of the fields, or they cannot be encoded"
     estimated = simulation.design.layout.estimate_family_bytes(
         simulation.key_bytes, simulation.facts
     )

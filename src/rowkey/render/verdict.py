@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rowkey.advise import Assessment, DesignVerdict
+    from rowkey.hotspots import CauseFinding
     from rowkey.render.redaction import Redaction
     from rowkey.simulate import Simulation
 
@@ -127,13 +128,23 @@ def _format_assessment(
     step = len(indent) + 2
     yield VerdictLine(text, step, GRADE_STYLES[assessment.grade], len(grade))
     if assessment.topic == "writes":
-        for reason, remedy in format_reasons(simulation):
+        reasons = format_reasons(simulation)
+        for cause, (reason, remedy) in zip(simulation.causes, reasons, strict=True):
             yield VerdictLine(f"{indent}  {reason}", step + 2)
-            yield VerdictLine(f"{indent}    {remedy}", step + 2)
+            if assessment.grade != "good" or _helps_harmless_writes(cause):
+                yield VerdictLine(f"{indent}    {remedy}", step + 2)
         if not simulation.causes and simulation.verdict.level != "even" and not simulation.is_thin:
             yield VerdictLine(f"{indent}  {NO_CAUSE}", step + 2)
     if assessment.remedy and (assessment.topic != "writes" or not simulation.causes):
         yield VerdictLine(f"{indent}  {assessment.remedy}", step)
+
+
+def _helps_harmless_writes(cause: CauseFinding) -> bool:
+    """Return whether the remedy of a cause is worth a word where the writes do no harm.
+
+    More regions are not, nor that no key is better.
+    """
+    return cause.code != "integer_imbalance" and getattr(cause.remedy, "key", "") != "remedy.no_key"
 
 
 def format_reasons(simulation: Simulation) -> Iterator[tuple[str, str]]:

@@ -435,6 +435,26 @@ class Simulation:
             max(names, key=lambda one: int(number_values(rows, [one]).max())), share
         )
 
+    @property
+    def _distinct_part(self) -> _DeclaredPart | None:
+        """Return the part of the declared values of a field that a sample of a lower rate has.
+
+        It is that of the field of the key of which it lacks most; None if it has all.
+        """
+        design, density, rows = self.design, self.time_density, self.sampled_rows
+        grows = self.grows or design.declaration.writes.grows
+        if self.source.origin != "sample" or density is None or grows == "rows":
+            return None
+        shares = {
+            name: len(rows.column(name).unique()) / distinct
+            for name in find_indivisible_fields(design)
+            if (distinct := design.fields[name].declaration.distinct)
+        }
+        if not shares or density.sample_factor <= MIN_LONGER:
+            return None
+        name = min(shares, key=lambda one: shares[one])
+        return _DeclaredPart(name, min(max(shares[name], 1 / density.sample_factor), 1.0))
+
     @cached_property
     def _part_growth(self) -> PartGrowth | None:
         """Return how the table follows from a sample; None if that is no declared part of it."""
@@ -477,7 +497,12 @@ class Simulation:
         import pyarrow as pa
 
         part, growth = self._declared_part, self._part_growth
-        if part is None or growth is None or not part.field or growth.copies < MIN_FACTOR:
+        if part is None:
+            part = self._distinct_part
+        copies = (
+            growth.copies if growth is not None else 1 / part.share if part is not None else 1.0
+        )
+        if part is None or not part.field or copies < MIN_FACTOR:
             return None
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
@@ -486,7 +511,7 @@ class Simulation:
             places = self.time_density.place_times(self.sampled_rows)
             is_heavy = ValueGrowth(entities, places).is_heavy[entities]
             entities[is_heavy] = len(entities) + np.flatnonzero(is_heavy)
-        return EntityChance(entities, servers, 1 / growth.copies)
+        return EntityChance(entities, servers, 1 / copies)
 
     @property
     def overwrite_count(self) -> int:

@@ -52,7 +52,7 @@ class FewEntitiesCause(Cause):
         regions = count_reachable_regions(design.key, boundaries)
         if not names or values is None or not _is_too_few(values, regions):
             return None
-        if has_more_values_declared(design, names):
+        if has_more_values_declared(design, facts, names):
             return None
         sampled_count = max(facts[name].value_count if name in facts else 0 for name in names)
         if sampled_count and not _has_seen_all(values, regions, sampled_count):
@@ -102,7 +102,9 @@ class FewEntitiesCause(Cause):
         if result.front is not None or (result.measured_skew.is_even and not result.has_hot_region):
             return None
         regions = count_reachable_regions(result.design.key, result.boundaries)
-        if has_missed_splits(result) or has_more_values_declared(result.design, names):
+        if has_missed_splits(result) or has_more_values_declared(
+            result.design, result.facts, names
+        ):
             return None
         at_a_time = _find_few_at_a_time(result, regions)
         if at_a_time is not None or not _is_too_few(values, regions):

@@ -316,7 +316,7 @@ def _find_window_bursts(result: LoadResult) -> CauseFinding | None:
     if result.entity_count < MIN_VALUES_PER_REGION * len(result.boundaries):
         return None
     # Of more values some write in each window.
-    is_part = has_more_values_declared(result.design, result.entity_fields)
+    is_part = has_more_values_declared(result.design, result.facts, result.entity_fields)
     if is_part and result.measured_skew.is_even:
         return None
     hot = [
