@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 import threading
@@ -60,6 +61,10 @@ def run_server(
         if settings.users_file is None:
             url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
         server = build_server(app, settings, listener)
+        if threading.current_thread() is threading.main_thread():
+            # Who reads the URL may interrupt at once, before the server listens to signals.
+            stack.callback(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+            signal.signal(signal.SIGINT, server.handle_exit)
         (report or _print_url)(url)
         if opens_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
