@@ -292,11 +292,13 @@ class Simulation:
         """
         if self.is_thin or self.time_density is None or self.has_untold_peak:
             return None
-        growth = self._part_growth or self._assumed_growth
-        if growth is not None and self.design.sample_share is not None:
-            return self._allow_for_speedup(self._estimate_table_peak(growth))
+        if self._part_growth is not None and self.design.sample_share is not None:
+            return self._allow_for_speedup(self._estimate_table_peak(self._part_growth))
         recorded = self.recorded_peak
-        if recorded is None or growth is None:
+        if recorded is None:
+            return None
+        growth = self._part_growth or self._assumed_growth
+        if growth is None:
             return self._allow_for_speedup(recorded)
         likely = self._estimate_table_peak(growth)
         # What more values than those of the sample do makes a peak flatter, and none that was not
@@ -496,13 +498,11 @@ class Simulation:
         import numpy as np
         import pyarrow as pa
 
-        part, growth = self._declared_part, self._part_growth
-        if part is None:
-            part = self._distinct_part
-        copies = (
-            growth.copies if growth is not None else 1 / part.share if part is not None else 1.0
-        )
-        if part is None or not part.field or copies < MIN_FACTOR:
+        part, growth = self._declared_part or self._distinct_part, self._part_growth
+        if part is None or not part.field:
+            return None
+        copies = 1 / part.share if growth is None else growth.copies
+        if copies < MIN_FACTOR:
             return None
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
