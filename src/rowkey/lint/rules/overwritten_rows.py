@@ -84,11 +84,14 @@ order    = "u64"
         if not sample.repeat_count or subject.key.is_salted:
             return
         share = sample.repeat_count / sample.event_count
-        lost_share = share * (1 - self._measure_copies(subject, sample))
+        copies = self._measure_copies(subject, sample)
+        lost_share = share * (1 - copies)
         what = (
             f"{sample.repeat_count:,} of {pluralize(sample.event_count, 'event')} ({share:.1%}) "
             f"overwrite{'s' * (sample.repeat_count == 1)} the row of an earlier event"
         )
+        if copies >= 0.001:
+            what += f", {copies:.1%} of them one that is equal in every field"
         part = subject.design.sample_share if subject.design.sample_part == "events" else None
         if part is not None:  # the chance that a sample has the earlier event too
             lost_share /= part

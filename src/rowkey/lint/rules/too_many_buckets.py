@@ -89,15 +89,17 @@ limit = 1000
         )
         held = f"for {pluralize(servers, 'server')}"
         remedy = f"Use {2 * servers}, two for each server{cut}."
+        verdict = "Choose the number of buckets by the number of servers, not of regions."
         if is_needless:
             held = f"where one server bears {FORESEEN_GROWTH} times the writes"
             remedy = "Leave them out of the key."
+            verdict = "So few writes need no spreading."
         yield self.build_finding(
             "key",
             f"the key has {pluralize(buckets, 'bucket')} {held}, so each answer of the read "
             f"'{reads[0].read.name}' is merged from at least {pluralize(buckets, 'range')}",
             remedy,
             value=buckets,
-            verdict="Choose the number of buckets by the number of servers, not of regions.",
+            verdict=verdict,
             reads=[one.read.name for one in reads],
         )
