@@ -108,6 +108,24 @@ def test_a_slice_is_counted(length: str, severity: list[str]) -> None:
     assert severity == [one.severity for one in find_problems(text, "RK505")]
 
 
+@pytest.mark.parametrize(
+    ("meters", "declared", "findings"),
+    [
+        ("mean_bytes = 4", "", 1),
+        ("distinct = 1000", "", 0),
+        ("mean_bytes = 4", "[sample]\nof = 'meter'\nshare = '1%'\n", 0),
+        ("mean_bytes = 4", "[sample]\nof = 'events'\nshare = '1%'\n", 1),
+    ],
+)
+def test_a_slice_has_the_events_of_one_of_all_meters(
+    tmp_path: Path, meters: str, declared: str, findings: int
+) -> None:
+    """Ten meters of a sample share the rate if they are all; else those that are declared do."""
+    text = format_design("[time_slice(ts, 1h)]").replace("distinct = 1000", meters)
+    events = [f"{n % 10},{1_700_000_000_000 + n},0" for n in range(2_000)]
+    assert findings == len(find_sampled(tmp_path, text + declared, events, "RK505"))
+
+
 def test_a_row_ends_by_its_ttl() -> None:
     """With a cell a second, a ttl of ten days keeps rows small, and one of twelve does not."""
     at = '{ type = "timestamp_ms", at = "qualifier" }'

@@ -491,7 +491,7 @@ def test_more_events_are_no_more_values_of_a_list(kind: Any, grows: str | None) 
     assert "more values" not in cost.assumption
 
 
-def judge_meters(grows: str | None) -> JudgedDesign:
+def judge_meters(declared: dict[str, Any]) -> JudgedDesign:
     """Return a judged table of hourly meters in eight buckets; the sample has twelve of them."""
     numbers = range(12_000)
     table = pa.table(
@@ -500,20 +500,30 @@ def judge_meters(grows: str | None) -> JudgedDesign:
             "ts": [START_MS + number // 12 * HOUR_MS for number in numbers],
         }
     )
+    meter = {"type": "text", "max_bytes": 8} | declared.get("meter", {})
     design = Design(
         "t", "[bucket(meter, 8)][meter][ts]", splits="per_bucket",
-        fields={"meter": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms"},
-        families={"d": {"ttl": "30d"}},
-        writes={"rate": "12000/s", "time": "ts"} | ({"grows": grows} if grows else {}),
+        fields={"meter": meter, "ts": "timestamp_ms"},
+        families={"d": {"ttl": "30d"}}, sample=declared.get("sample", {}),
+        writes={"rate": "12000/s", "time": "ts"} | declared.get("writes", {}),
     )  # fmt: skip
     return JudgedDesign(design, table, names_keys=True)
 
 
-@pytest.mark.parametrize("grows", ["entities", None])
-def test_more_declared_values_fill_the_servers(grows: str | None) -> None:
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {},
+        {"writes": {"grows": "entities"}},
+        {"sample": {"of": "meter", "share": "0.01%"}},
+        {"meter": {"distinct": 120_000}},
+    ],
+    ids=["nothing", "more", "share", "number"],
+)
+def test_more_declared_values_fill_the_servers(declared: dict[str, Any]) -> None:
     """Twelve meters leave servers idle; those of which they are declared a part do not."""
-    judged = judge_meters(grows)
-    is_full = grows is not None
+    judged = judge_meters(declared)
+    is_full = bool(declared)
     assert ("even" if is_full else "hot") == judged.simulation.verdict.level
     assert is_full is ("RK104" not in {one.code for one in judged.lint_result.findings})
     assert is_full is ("few_entities" not in {one.code for one in judged.simulation.causes})

@@ -7,6 +7,13 @@ from rowkey.hotspots.cause_search import (
 )
 from rowkey.hotspots.causes import CAUSES as CAUSES
 from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.declared_part import (
+    DeclaredPart,
+    count_declared_values,
+    count_table_values,
+    find_declared_part,
+    find_part_of_distinct,
+)
 from rowkey.hotspots.leading_parts import (
     CLOCK_ARRIVALS,
     RANDOM_ARRIVAL,
@@ -68,6 +75,7 @@ __all__ = [
     "BusiestShares",
     "Cause",
     "CauseFinding",
+    "DeclaredPart",
     "EqualCountWindows",
     "LoadMap",
     "LoadResult",
@@ -87,12 +95,16 @@ __all__ = [
     "compute_even_skew",
     "compute_least_skew",
     "compute_region_shares",
+    "count_declared_values",
     "count_repeated_rows",
+    "count_table_values",
     "count_unwritten_regions",
     "find_bucket_clock_field",
     "find_clock_field",
+    "find_declared_part",
     "find_indivisible_fields",
     "find_leading_part",
+    "find_part_of_distinct",
     "has_many_empty",
     "is_in_another_order",
     "is_time_only",

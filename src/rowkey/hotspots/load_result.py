@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from rowkey.schema import FieldFacts
 
 ROUNDING = 1e-9
-MIN_MORE_VALUES = 1.5
-"""Times the values of a sample from which on a declared number of them is another."""
 MIN_COLOCATED_SHARE = 0.9
 """Share of events above which those of one value are taken to lie together in one region."""
 MIN_EVENTS_PER_EQUAL_WINDOW = 4
@@ -365,26 +363,6 @@ class LoadResult:
         windows = int(self.windows.max(initial=0)) + 1
         events = max(float(self.writes.sum()) / windows, 1)
         return share * places / float(compute_even_skew(events, places))
-
-
-def has_more_values_declared(
-    design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]
-) -> bool:
-    """Return whether a design declares that its table has more values of some fields than a sample.
-
-    Args:
-        design: the design.
-        facts: the facts of its fields, from the sample.
-        names: these fields.
-    """
-    for name in names:
-        declared = design.fields[name].declaration.distinct
-        found = facts[name].distinct_count if name in facts else None
-        if declared and found and declared >= MIN_MORE_VALUES * found:
-            return True
-    fields = [design.fields[name] for name in names]
-    is_listed = any(one.declaration.distinct or one.type.possible_values for one in fields)
-    return design.declaration.writes.grows == "entities" and not is_listed
 
 
 def find_indivisible_fields(design: Design) -> tuple[str, ...]:

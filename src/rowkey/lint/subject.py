@@ -20,6 +20,7 @@ from rowkey.errors import InvalidDesign, ReadError
 from rowkey.hotspots import (
     WARM_RATIO,
     build_declared_facts,
+    count_table_values,
     find_clock_field,
     find_leading_part,
     measure_time_density,
@@ -143,17 +144,12 @@ class LintSubject:
         return self.facts.get(name, FieldFacts())
 
     def count_distinct(self, name: str) -> int | None:
-        """Return how many values a field has; None if neither declared nor sampled."""
-        return count_combined_values(self.design.fields, self.facts, [name])
-
-    def count_table_values(self, name: str) -> int | None:
-        """Return how many values of a field share the declared rate; None if that is unknown.
-
-        Those of a sample do not where the table is declared to have more entities than it.
-        """
-        if self.design.declaration.writes.grows != "entities" or self.sample is None:
-            return self.count_distinct(name)
-        return count_combined_values(self.design.fields, build_declared_facts(self.design), [name])
+        """Return how many values of a field the table has; None if nothing tells."""
+        found = count_combined_values(self.design.fields, self.facts, [name])
+        if self.sample is None or found is None:
+            return found
+        values = count_table_values(self.design, name, found)
+        return None if values is None else round(values)
 
     def list_values(self, name: str) -> list[Any]:
         """Return the distinct values of a field in the sample; empty without a sample."""

@@ -6,16 +6,18 @@ from bisect import bisect_left
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
-from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S
 from rowkey.hotspots import (
     LoadResult,
     MeasuredSkew,
     TimeDensity,
+    count_declared_values,
     find_clock_field,
+    find_declared_part,
     find_indivisible_fields,
+    find_part_of_distinct,
     is_within_one_step,
     measure_time_density,
     recognise_causes,
@@ -52,7 +54,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.hotspots import BusiestShares, CauseFinding, ReadCauseFinding, Skew
+    from rowkey.hotspots import (
+        BusiestShares,
+        CauseFinding,
+        DeclaredPart,
+        ReadCauseFinding,
+        Skew,
+    )
     from rowkey.regions import Boundaries, RegionGrowth
     from rowkey.schema import FieldFacts
     from rowkey.simulate.event_source import EventSource
@@ -92,19 +100,6 @@ _READ_FREE_RESULTS = (
 """Results of a simulation in which the declared reads have no part."""
 _GROWING_RESULTS = "verdict", "write_peak", "load_result", "causes"
 """Those of them in which it has a part what makes the declared rate higher than the sample's."""
-
-
-class _DeclaredPart(NamedTuple):
-    """A declared part of the table.
-
-    Args:
-        field: the field of which it has some values, with all their events; empty if it has some
-            events of all values.
-        share: how much of the values, or of the events, it has.
-    """
-
-    field: str
-    share: float
 
 
 @dataclass(frozen=True)
@@ -167,6 +162,11 @@ class Simulation:
     seed: int
     max_read_trials: int = TRIALS_PER_READ
     grows: str | None = None
+
+    @property
+    def _grows(self) -> str | None:
+        """Return what makes the declared rate higher than that of the sample, if anything says."""
+        return self.grows or self.design.declaration.writes.grows
 
     @property
     def boundaries(self) -> Boundaries:
@@ -414,48 +414,11 @@ class Simulation:
         return np.array([busiest, *[others] * (servers - 1)])
 
     @cached_property
-    def _declared_part(self) -> _DeclaredPart | None:
-        """Return which part of the table a sample is declared to be; None if all of its values.
-
-        Where the declared rate is that of more entities, the sample has their share of it. They are
-        values of the field of the key that has most.
-        """
-        design, density, rows = self.design, self.time_density, self.sampled_rows
-        part, share = design.sample_part, design.sample_share
+    def _declared_part(self) -> DeclaredPart | None:
+        """Return which part of the table a sample is declared to be; None if all of its values."""
         if self.source.origin != "sample":
             return None
-        if share is not None:
-            return _DeclaredPart(part if part in rows.schema.names else "", share)
-        grows = self.grows or design.declaration.writes.grows
-        if grows != "entities" or density is None or density.sample_factor <= MIN_LONGER:
-            return None
-        share = 1 / density.sample_factor
-        names = [one for one in find_indivisible_fields(design) if one != density.field]
-        if part in rows.schema.names or not names:
-            return _DeclaredPart(part, share) if part in names else None
-        return _DeclaredPart(
-            max(names, key=lambda one: int(number_values(rows, [one]).max())), share
-        )
-
-    @property
-    def _distinct_part(self) -> _DeclaredPart | None:
-        """Return the part of the declared values of a field that a sample of a lower rate has.
-
-        It is that of the field of the key of which it lacks most; None if it has all.
-        """
-        design, density, rows = self.design, self.time_density, self.sampled_rows
-        grows = self.grows or design.declaration.writes.grows
-        if self.source.origin != "sample" or density is None or grows == "rows":
-            return None
-        shares = {
-            name: len(rows.column(name).unique()) / distinct
-            for name in find_indivisible_fields(design)
-            if (distinct := design.fields[name].declaration.distinct)
-        }
-        if not shares or density.sample_factor <= MIN_LONGER:
-            return None
-        name = min(shares, key=lambda one: shares[one])
-        return _DeclaredPart(name, min(max(shares[name], 1 / density.sample_factor), 1.0))
+        return find_declared_part(self.design, self.sampled_rows, self.time_density, self._grows)
 
     @cached_property
     def _part_growth(self) -> PartGrowth | None:
@@ -465,10 +428,8 @@ class Simulation:
             return None
         copies = 1.0
         if part.field in find_indivisible_fields(design):  # other entities lie elsewhere
-            field = design.fields[part.field]
-            listed = field.type.possible_values
-            most = min(field.declaration.distinct or inf, inf if listed is None else len(listed))
             values = len(rows.column(part.field).unique())
+            most = count_declared_values(design, part.field)
             copies = min(1 / part.share, max(most / values, 1.0))
         return PartGrowth(copies, part.share * copies * rows.num_rows / self.operation_count)
 
@@ -479,8 +440,8 @@ class Simulation:
         Reads take such a sample for one of few values, all of whose events it has. So does the
         peak: many more values are not busy in the same minute. Values that write more often are.
         """
-        density, grows = self.time_density, self.grows or self.design.declaration.writes.grows
-        if density is None or density.sample_factor <= MAX_WAVE_FACTOR or grows == "rows":
+        density = self.time_density
+        if density is None or density.sample_factor <= MAX_WAVE_FACTOR or self._grows == "rows":
             return None
         if self.design.sample_part == "events" or not self._entity_fields:
             return None
@@ -498,7 +459,11 @@ class Simulation:
         import numpy as np
         import pyarrow as pa
 
-        part, growth = self._declared_part or self._distinct_part, self._part_growth
+        part, growth = self._declared_part, self._part_growth
+        if part is None and self.source.origin == "sample":
+            part = find_part_of_distinct(
+                self.design, self.sampled_rows, self.time_density, self._grows
+            )
         if part is None or not part.field:
             return None
         copies = 1 / part.share if growth is None else growth.copies
@@ -671,7 +636,7 @@ class Simulation:
             pace=self._find_pace(),
             part=design.sample_part,
             part_share=design.sample_share,
-            grows=self.grows or design.declaration.writes.grows,
+            grows=self._grows,
         )
 
     def _list_declared_counts(self) -> dict[str, int]:

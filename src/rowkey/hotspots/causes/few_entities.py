@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import count_combined_values
 from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.declared_part import has_more_values_declared
 from rowkey.hotspots.leading_parts import find_deciding_fields, find_leading_part
-from rowkey.hotspots.load_result import CauseFinding, LoadResult, has_more_values_declared
+from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.hotspots.region_coverage import (
     compute_value_skew,
     count_reachable_regions,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots.contract import Cause
+from rowkey.hotspots.declared_part import has_more_values_declared
 from rowkey.hotspots.heavy_values import (
     MIN_NOTABLE_LOAD,
     FieldValues,
@@ -21,7 +22,6 @@ from rowkey.hotspots.load_result import (
     LoadResult,
     compute_colocated_share,
     format_skew_floor,
-    has_more_values_declared,
 )
 from rowkey.hotspots.region_coverage import has_outdated_splits
 from rowkey.hotspots.skew import WARM_RATIO

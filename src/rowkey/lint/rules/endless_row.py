@@ -108,7 +108,7 @@ text = { type = "text", max_bytes = 200 }
     def estimate_cells_per_second(subject: LintSubject) -> float | None:
         """Estimate the cells that an average row receives per second; None if unknown."""
         rate = subject.design.writes.rate
-        counts = [subject.count_table_values(name) for name in subject.key.fields]
+        counts = [subject.count_distinct(name) for name in subject.key.fields]
         if rate is None or not all(counts):
             return None
         return rate / prod(n for n in counts if n) * sum(cell.event_share for cell in subject.cells)

@@ -132,7 +132,7 @@ rate = "1000/s"
                 1_000 / writes.period_ms,
                 [n for n in names if n != writes.entity],
             )
-        counts = [subject.count_table_values(name) for name in counted_fields]
+        counts = [subject.count_distinct(name) for name in counted_fields]
         if rate is None:
             return None
         return rate / prod(n for n in counts if n) if all(counts) else None
