@@ -3,7 +3,7 @@
 Most of the time of a short command is the import of its modules. `find_command` gives a program
 that is used like the installed `rowkey`: each call is a process of its own, with the arguments,
 folder, environment and standard streams of its caller, and is killed with it. Tests of the start
-of a process, of signals to it and of its limits start Python themselves.
+of a process and of its limits start Python themselves; `start_fork` is for signals.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +29,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 CLIENT = """\
 #!{python} -IS
@@ -99,6 +99,28 @@ def find_command() -> str:
     )
     program.chmod(0o755)
     return str(program)
+
+
+@contextmanager
+def start_fork(
+    code: str, *arguments: str, **options: Any
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Run Python in a fork for the time of a `with` block.
+
+    Args:
+        code: what it runs, as a program of its own.
+        arguments: its arguments.
+        options: of `Popen`.
+
+    Returns:
+        The process that its caller waits for, and the number of the fork, which gets signals.
+    """
+    environment = {**os.environ, CODE: f"import os\nprint(os.getpid(), flush=True)\n{code}"}
+    with subprocess.Popen(
+        [find_command(), *arguments], env=environment, stdout=subprocess.PIPE, text=True, **options
+    ) as process:
+        assert process.stdout is not None
+        yield process, int(process.stdout.readline())
 
 
 def serve(address: str) -> None:

@@ -15,6 +15,7 @@ from rowkey.render import RULES_FIELDS as DOCUMENTED
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("search_once")
 TIME_FIRST_DESIGN = """\
 table = "logs"
 key   = "[ts][host]"

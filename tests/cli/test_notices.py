@@ -28,6 +28,7 @@ from samples import summarize_sample
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+pytestmark = pytest.mark.usefixtures("search_once")
 TIME_FIRST_DESIGN = """\
 table = "logs"
 key   = "[ts][host]"

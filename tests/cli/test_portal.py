@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import http.client
+import os
 import signal
 import ssl
 import subprocess
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from cli.command import LOGS, run
+from command_server import MAIN, start_fork
 from portal.tls_files import create_tls_files
 
 if TYPE_CHECKING:
@@ -25,16 +26,14 @@ if TYPE_CHECKING:
 @contextmanager
 def start_portal(folder: Path, *arguments: str) -> Iterator[str]:
     """Run `rowkey portal` in a folder for a `with` block, and return the printed link."""
-    command = [sys.executable, "-m", "rowkey", "portal", "--no-browser", "--port", "0", *arguments]
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    words = ("portal", "--no-browser", "--port", "0", *arguments)
+    with start_fork(MAIN, *words, cwd=folder, stderr=subprocess.PIPE) as (process, number):
         assert process.stdout is not None
         try:
             link = process.stdout.readline().strip()
             yield link
         finally:
-            process.send_signal(signal.SIGINT)
+            os.kill(number, signal.SIGINT)
             _, errors = process.communicate(timeout=30)
     assert "" == link or (0, 1) == (process.returncode, errors.count("\n"))
 

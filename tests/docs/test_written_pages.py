@@ -36,11 +36,14 @@ LONG_PAGES = [
     "docs/guides/better-keys.md",
     "docs/guides/choosing-a-key.md",
     "docs/guides/comparing-designs.md",
+    "docs/guides/moving-a-table.md",
     "docs/guides/running-tables.md",
+    "docs/guides/samples-and-workloads.md",
     "docs/guides/writing-a-plugin.md",
+    "docs/tutorial.md",
 ]
-"""Pages that judge many designs, watch a table for seconds or start Python; other pages and tests
-do the same with less."""
+"""Pages that judge many designs or a long recording, watch or move a table for seconds, or start
+Python; other pages and tests do the same with less."""
 
 
 @pytest.fixture(autouse=True)

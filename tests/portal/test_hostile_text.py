@@ -9,6 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from example_counts import IS_LONG
 from portal.portals import build_portal, open_client
 from rowkey.portal.table_overview import list_tables
 
@@ -44,7 +45,12 @@ PAYLOADS = (
 )
 FRAMES = ("{}", "a{}", "{}b", "'{}", "{} {}", "<{}", "{}>", "日{}志")
 HOSTILE = [frame.format(payload, payload) for frame, payload in product(FRAMES, PAYLOADS)]
+SOME_HOSTILE = HOSTILE[:25] if IS_LONG else HOSTILE[3::26]
+"""Each payload; in `make test` each frame, around a way to end an attribute, to begin an element or
+to run a template."""
 HOSTILE_GROUPS = [tuple(HOSTILE[at : at + 5]) for at in range(0, len(HOSTILE), 5)]
+if not IS_LONG:
+    HOSTILE_GROUPS = HOSTILE_GROUPS[::3]  # each payload, in other frames
 ALLOWED_SCRIPTS = ("/static/",)
 FORBIDDEN_ELEMENTS = {"iframe", "object", "embed", "base", "style", "svg", "img"}
 
@@ -107,7 +113,7 @@ def build_design(number: int, texts: tuple[str, ...]) -> str:
 
 
 def test_hostile_text_is_only_shown(tmp_path: Path) -> None:
-    """Two hundred hostile texts in fields, values, reads and comments appear as text."""
+    """Hostile texts in fields, values, reads and comments appear as text."""
     app = build_portal(tmp_path)
     folder, client = tmp_path / "designs", open_client(app)
     assert len(HOSTILE) >= 200
@@ -118,7 +124,8 @@ def test_hostile_text_is_only_shown(tmp_path: Path) -> None:
         page = check_page(client.get(f"/designs/t{number}.toml").text)
         assert comment in page.text
     names = {table.name for table in list_tables(app.state.portal).rows}
-    assert len(names & {f"t{number}" for number in range(len(HOSTILE_GROUPS))}) >= 30  # valid
+    valid = names & {f"t{number}" for number in range(len(HOSTILE_GROUPS))}
+    assert 4 * len(valid) >= 3 * len(HOSTILE_GROUPS)
     check_page(client.get("/").text)
 
 
@@ -162,7 +169,7 @@ def test_hostile_names_of_files_are_only_shown(tmp_path: Path) -> None:
 def test_a_reflected_text_is_only_shown(tmp_path: Path) -> None:
     """A text of a query or a path that does not exist appears as text."""
     client = open_client(build_portal(tmp_path))
-    for text in HOSTILE[:25]:
+    for text in SOME_HOSTILE:
         check_page(client.get("/", params={"removed": text, "lang": text}).text)
         check_page(client.post("/designs", data={"name": text}).text)
         check_page(client.get("/designs/" + quote(text, safe="")).text)

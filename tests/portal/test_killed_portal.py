@@ -10,7 +10,7 @@ import pytest
 
 from reliability.shim import build_shim, run_with_shim
 
-QUICK_STRIDE = 53
+QUICK_STRIDE = 97
 """In the quick form, one of so many changes of the disk, others in each run of a process."""
 
 
@@ -26,7 +26,7 @@ def kill_portals(folder: Path, first: int, stride: int) -> list[dict[str, object
 def test_a_killed_portal_has_lost_nothing(tmp_path: Path) -> None:
     """At a few changes of the disk, another few in each process: all is there and readable."""
     kills = kill_portals(tmp_path, 1 + os.getpid() % QUICK_STRIDE, QUICK_STRIDE)
-    assert len(kills) >= 5
+    assert len(kills) >= 3
     assert [] == [one for one in kills if one["problems"]]
 
 

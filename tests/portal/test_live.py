@@ -4,14 +4,13 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 import rowkey
+from command_server import start_fork
 from portal.portals import LOGS, build_portal, create_logs, open_client
 from portal.test_live_alerts import run_receiver
 from portal.test_live_watch import SteppedWatch
@@ -223,11 +222,11 @@ def test_an_alert_survives_kill_9(
     url = f"memory:{tmp_path}"
     with run_receiver() as receiver:
         app = build_portal(tmp_path, url, alert_url=receiver.url)
-        command = [sys.executable, "-c", SERVER, str(tmp_path / "designs"), receiver.url]
-        with subprocess.Popen([*command, json.dumps(HOT)], stdout=subprocess.PIPE) as process:
+        words = (str(tmp_path / "designs"), receiver.url, json.dumps(HOT))
+        with start_fork(SERVER, *words) as (process, number):
             assert process.stdout is not None
-            assert b"alerted\n" == process.stdout.readline()
-            os.kill(process.pid, signal.SIGKILL)
+            assert "alerted\n" == process.stdout.readline()
+            os.kill(number, signal.SIGKILL)
         stepped, live = SteppedWatch(app), app.state.portal.live
         assert 2_700 == sum(one.counts[0].sum() for one in live.history.read_columns("hot", 0))
         live.alerts.start()

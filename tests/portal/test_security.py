@@ -183,7 +183,7 @@ def read_everything(url: str) -> dict[str, list[object]]:
         return contents
 
 
-@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+@pytest.mark.parametrize("scheme", ["memory", pytest.param("rocks", marks=pytest.mark.long)])
 def test_reading_changes_nothing(tmp_path: Path, scheme: str) -> None:
     """A crawl over all pages leaves every file and every table as it was."""
     url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"

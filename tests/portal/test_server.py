@@ -9,7 +9,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -21,6 +20,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from command_server import CODE, find_command, start_fork
 from portal.portals import LOGS, run_coroutine
 from portal.test_simulate import wait_until
 from portal.tls_files import create_tls_files
@@ -54,10 +54,7 @@ def send_lines(port: int, *lines: str) -> bytes:
 def test_a_portal_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     """A real server prints a link that logs in once, checks hosts, and logs no token."""
     (tmp_path / "logs.toml").write_text(LOGS, "utf-8")
-    command = [sys.executable, "-c", START, str(tmp_path)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with start_fork(START, str(tmp_path), stderr=subprocess.PIPE) as (process, number):
         assert process.stdout is not None
         url = urlsplit(json.loads(process.stdout.readline()))
         port = url.port or 0
@@ -80,7 +77,7 @@ def test_a_portal_serves_until_it_is_interrupted(tmp_path: Path) -> None:
             assert (303, 200, True) == (login.status, page.status, b"logs.toml" in page.read())
             browser.close()
         finally:
-            os.kill(process.pid, signal.SIGINT)
+            os.kill(number, signal.SIGINT)
             _, errors = process.communicate(timeout=30)
     assert url.query.partition("=")[2] not in errors
     state = tmp_path / ".rowkey-portal"
@@ -100,8 +97,10 @@ def test_an_interrupt_before_the_server_listens_ends_it(tmp_path: Path) -> None:
         f"run_server(settings, opens_browser=False, report={interrupt})\n"
         "print('ended')\n"
     )
-    command = [sys.executable, "-c", code, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    command, environment = [find_command(), str(tmp_path)], {**os.environ, CODE: code}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
     assert (0, "ended\n", "") == (done.returncode, done.stdout, done.stderr)
 
 
@@ -164,10 +163,7 @@ run_server(
 
 def test_streams_of_pages_end(tmp_path: Path) -> None:
     """A page that is closed is not counted any more, and an open one does not hold up the end."""
-    command = [sys.executable, "-c", STREAM, str(tmp_path)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with start_fork(STREAM, str(tmp_path), stderr=subprocess.PIPE) as (process, number):
         assert process.stdout is not None
         url = urlsplit(json.loads(process.stdout.readline()))
         browser = http.client.HTTPConnection("127.0.0.1", url.port, timeout=20)
@@ -193,7 +189,7 @@ def test_streams_of_pages_end(tmp_path: Path) -> None:
         streams[0][0].close()
         wait_until(lambda: count_viewers() == "1")
         browser.close()
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(number, signal.SIGINT)
         assert b"data: " in streams[1][1].read()
         streams[1][0].close()
         _, errors = process.communicate(timeout=30)

@@ -29,7 +29,7 @@ HOSTS = tuple(f"{name}.corp.example" for name in ("atlas", "borea", "cygnus", "d
 USERS = tuple(f"person-{number:03}" for number in range(40))
 HOT_DEVICE = 7_700_001_234_567
 EVENTS = 4_000
-REQUESTS = 1_000
+REQUESTS = 300
 """Lines of the shipped log that reports are made of, unless all of them are."""
 
 LOGS = """\

@@ -40,8 +40,17 @@ class Source:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """Every node of the syntax tree."""
-        return tuple(ast.walk(self.tree))
+        """Every node of the syntax tree that holds something, so neither `Load` nor `Add`."""
+        nodes: list[ast.AST] = [self.tree]
+        for node in nodes:  # `ast.walk` takes longer
+            for name in node._fields:
+                value = getattr(node, name, None)
+                if isinstance(value, ast.AST):
+                    if value._fields:
+                        nodes.append(value)
+                elif isinstance(value, list):
+                    nodes += [one for one in value if isinstance(one, ast.AST)]
+        return tuple(nodes)
 
     @property
     def parts(self) -> tuple[str, ...]:

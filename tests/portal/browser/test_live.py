@@ -34,13 +34,13 @@ UPDATE = """async () => {
 @pytest.fixture
 def portal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedPortal]:
     """A portal that reads a hot table often, while rows are written."""
-    monkeypatch.setattr(live_watch, "WATCHED_S", 0.1)
+    monkeypatch.setattr(live_watch, "WATCHED_S", 0.3)
     monkeypatch.setattr(live_watch, "UNWATCHED_S", 0.5)
     url, is_stopped = f"memory:{tmp_path}", Event()
 
     def write() -> None:
         with rowkey.open(rowkey.Design("hot", **HOT), url) as table:
-            while not is_stopped.wait(0.02):
+            while not is_stopped.wait(0.1):
                 write_front(table, 60)
 
     with rowkey.open(rowkey.Design("hot", **HOT), url):
@@ -88,7 +88,8 @@ def test_a_page_follows_its_table(portal: ServedPortal, browser: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "scheme", "language"), [(360, "dark", "zh"), (1920, "light", "en")]
+    ("width", "scheme", "language"),
+    [(360, "dark", "zh"), pytest.param(1920, "light", "en", marks=pytest.mark.long)],
 )
 def test_it_fits_and_can_be_read_by_all(
     portal: ServedPortal, browser: Any, width: int, scheme: str, language: str
