@@ -206,7 +206,8 @@ def test_a_bound_says_what_cannot_be_divided(
     assert 2 == bounds.servers
 
 
-@pytest.mark.parametrize("seed", range(100, 300) if IS_LONG else (101,))
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 300))
 def test_a_pick_is_clean_and_stays(seed: int) -> None:
     """No pick is worse than the declared design, and asked again the search finds no better one."""
     design, events = make_workload(seed)

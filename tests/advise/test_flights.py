@@ -319,6 +319,7 @@ def test_what_one_does_not_declare_it_is_asked_too(
     assert 1.0 == returned[3]
 
 
+@pytest.mark.long
 def test_findings(sample: Path, tmp_path: Path) -> None:
     """Each design has the same findings as when it is checked alone."""
     # A search for a key, by which findings name their remedy, judges all events again and again.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from rowkey.simulate import PhaseProgress
 
-QUICK = {("vehicles", 0), ("products", 2)}
+QUICK = {("vehicles", 0)}
 """Designs of the expert's that are searched in every run; the others in the long profile."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 DESIGNS = Path(test_expert.__file__).parent / "designs"
@@ -239,16 +239,16 @@ def test_reads_that_no_key_serves_get_a_second_table(
     assert names == sorted(file.name for file in better.parent.iterdir())
     written = [Design.read(better.parent / name) for name in names]
     assert [table["key"] for table in tables] == [one.declaration.key for one in written]
-    for one in written:
+    for one, name, command in zip(written, names, ("simulate", "check"), strict=True):
         assert orders.samefile(one.sample_path or "")
         plans = JudgedDesign(one).plans.values()
         assert "full scan" not in [plan.access_type for plan in plans]
-        for command in ("simulate", "check"):
-            assert 0 == run(command, better.parent / names[written.index(one)]).code
+        assert 0 == run(command, better.parent / name).code
     assert ["orders_by_number"] == list(written[0].companions)
     assert better.read_text().startswith('# of the shop\ntable  = "orders"\n# Proposed by rowkey')
 
 
+@pytest.mark.long
 def test_proposed_tables_can_be_companions(tmp_path: Path) -> None:
     """Keys of several tables have the same fields, though each read would do with fewer."""
     path = tmp_path / "events.csv"
@@ -273,7 +273,12 @@ def test_proposed_tables_can_be_companions(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("repeated", "options", "is_get"),
-    [(0, {}, True), (0, {"unique": True}, True), (60, {}, False), (60, {"unique": True}, False)],
+    [
+        (0, {}, True),
+        pytest.param(0, {"unique": True}, True, marks=pytest.mark.long),
+        pytest.param(60, {}, False, marks=pytest.mark.long),
+        (60, {"unique": True}, False),
+    ],
 )
 def test_a_read_by_a_unique_field_is_a_get(
     tmp_path: Path, repeated: int, options: dict[str, Any], is_get: bool
@@ -296,6 +301,7 @@ def test_a_read_by_a_unique_field_is_a_get(
     assert is_get or options.get("unique", False) is best.design.fields["id"].declaration.unique
 
 
+@pytest.mark.long
 def test_a_third_table_serves_what_two_leave_fair(orders: Path) -> None:
     """The fewest tables of the best grade are proposed, not the first that are better than one."""
     reads = [
@@ -372,20 +378,26 @@ def test_a_search_without_reads_or_sample_has_an_answer() -> None:
     assert "poor" != first.verdict.grade
 
 
-def test_the_size_of_a_table_refuses_no_key(orders: Path) -> None:
-    """Keys of a table that outgrows its buckets are proposed, each once."""
-    large = {
-        **ORDERS,
-        "writes": {"rate": "8000/s", "for": "2s"},
-        "families": {"d": {"ttl": "90d"}},
-    }
-    design = Design("orders", "[at][user][number]", **large)
-    without_sample = search(design)
+LARGE = Design(
+    "orders",
+    "[at][user][number]",
+    **{**ORDERS, "writes": {"rate": "8000/s", "for": "2s"}, "families": {"d": {"ttl": "90d"}}},
+)
+
+
+def test_the_size_of_a_table_refuses_no_key() -> None:
+    """A key of a table that outgrows its buckets is proposed, which says that regions grow."""
+    without_sample = search(LARGE)
     assert "poor" == without_sample.declared.verdict.grade
     (first, *_) = without_sample.recommendation
     assert "fair" == first.verdict.grade
     assert "RK802" in {one.name for one in first.verdict.assessments}
-    advice = search(design, orders)
+
+
+@pytest.mark.long
+def test_keys_of_a_large_table_are_proposed_once(orders: Path) -> None:
+    """Keys of a table that outgrows its buckets are refused or proposed, each once."""
+    advice = search(LARGE, orders)
     (first, *_) = advice.recommendation
     assert first.verdict.decisive.rank < advice.declared.verdict.decisive.rank
     keys = [one.key for one in advice.refused]
@@ -420,6 +432,7 @@ def test_a_slice_of_time_is_turned_for_reads_of_the_latest() -> None:
     assert "[desc(time_slice(ts, 1h))]" in first.design.declaration.key
 
 
+@pytest.mark.long
 def test_families_follow_the_reads_of_a_key(orders: Path) -> None:
     """A key under which no read gives the prefix of a Bloom filter gets another filter."""
     options = {
@@ -436,7 +449,7 @@ def test_families_follow_the_reads_of_a_key(orders: Path) -> None:
     assert {"family": "d", "option": "bloom", "value": "ROW"} in changes
 
 
-@pytest.mark.parametrize("rate", ["", "50/s"])
+@pytest.mark.parametrize("rate", ["", pytest.param("50/s", marks=pytest.mark.long)])
 def test_harmless_unevenness_is_not_bought_with_ranges(tmp_path: Path, rate: str) -> None:
     """Rooms of a chat are read as one range each, and no bucket is put in front of them."""
     chance = random.Random(3)
@@ -485,20 +498,32 @@ COLLIDING: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "key", thin_out(["[host][at]", "[at][host]", "[host][time_bucket(at, 1h)][at]"], 3)
-)
-def test_events_of_one_second_are_kept_apart_in_each_table(tmp_path: Path, key: str) -> None:
-    """Each kind of read gets its table, whose key ends with the number of the line."""
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file of twenty lines a second, of hosts and paths of which few are busy."""
     chance = random.Random(7)
-    path = tmp_path / "log.csv"
+    path = tmp_path_factory.mktemp("log") / "log.csv"
     rows = [
         f"{1_700_000_000 + n // 20},h{int(200 * chance.random() ** 2)},"
         f"p{int(300 * chance.random() ** 2)},{chance.random():.4f},{n}"
-        for n in range(6_000)
+        for n in range(6_000 if IS_LONG else 3_000)
     ]
     path.write_text("\n".join(["at,host,path,load,line", *rows]) + "\n")
-    advice = search(Design("log", key, **COLLIDING), path)
+    return path
+
+
+@cache
+def advise_log(path: Path, key: str) -> Advice:
+    """Return the advice on a table of lines with a key that keeps no two of a second apart."""
+    return search(Design("log", key, **COLLIDING), path)
+
+
+@pytest.mark.parametrize(
+    "key", thin_out(["[host][at]", "[at][host]", "[host][time_bucket(at, 1h)][at]"], 3)
+)
+def test_events_of_one_second_are_kept_apart_in_each_table(log: Path, key: str) -> None:
+    """Each kind of read gets its table, whose key ends with the number of the line."""
+    advice = advise_log(log, key)
     assert "poor" == advice.declared.verdict.grade
     keys = [format_key(one.design.key.terms) for one in advice.tables]
     assert ["[host][desc(at)][path][line]", "[path][desc(at)][host][line]"] == keys
@@ -532,14 +557,10 @@ def test_a_read_of_a_unique_field_becomes_a_get(tmp_path: Path) -> None:
 
 
 def test_a_refuted_table_is_replaced_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the tables for a read, the first that all events grade as the first ones did is taken."""
-    path = tmp_path / "log.csv"
-    rows = [f"{1_700_000_000 + n // 20},h{n % 97},p{n * 7 % 101},0.5,{n}" for n in range(4_000)]
-    path.write_text("\n".join(["at,host,path,load,line", *rows]) + "\n")
-    design = Design("log", "[host][at][line]", **COLLIDING)
-    first, second = search(design, path).tables
+    first, second = advise_log(log, "[host][at]").tables
     refuted = format_key(second.design.key.terms)
     judge = CandidateJudge.judge_by_all_events
 
@@ -552,7 +573,7 @@ def test_a_refuted_table_is_replaced_by_the_next(
         return judged
 
     monkeypatch.setattr(CandidateJudge, "judge_by_all_events", refute)
-    other_first, other = search(design, path).tables
+    other_first, other = search(Design("log", "[host][at]", **COLLIDING), log).tables
     assert format_key(first.design.key.terms) == format_key(other_first.design.key.terms)
     assert refuted != format_key(other.design.key.terms)
     assert second.design.table == other.design.table
@@ -563,7 +584,8 @@ def test_no_answer_without_a_sample_is_without_a_reason() -> None:
     """A read by a field that no sample shows is told to need one."""
     fields = {"at": "timestamp_ms", "host": "text", "path": "text"}
     reads = [{"name": "of a path", "where": "path = ?", "rate": "9/s"}]
-    options: dict[str, Any] = {"fields": fields, "reads": reads, "writes": {"rate": "900/s"}}
+    options: dict[str, Any] = {"fields": fields, "reads": reads}
+    options["writes"] = {"rate": "900/s", "for": "2s"}
     advice = search(Design("log", "[host][at]", **options))
     assert any("no key with path is tried, because no sample" in one for one in advice.assumptions)
 

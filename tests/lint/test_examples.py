@@ -21,11 +21,13 @@ EXPECTED_FINDINGS = {
     "flights/time_first": ["RK101 key"],
 }
 
+QUICK_EXAMPLES = ("apache/hashed", "apache/time_first")
+
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.long if name.startswith("flights") else ())
+        pytest.param(name, marks=() if name in QUICK_EXAMPLES else pytest.mark.long)
         for name in EXPECTED_FINDINGS
     ],
 )

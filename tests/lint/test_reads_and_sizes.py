@@ -571,11 +571,16 @@ def write_payments(folder: Path, *, heavy: bool) -> Path:
 @pytest.mark.parametrize(
     ("key", "heavy", "cause"),
     [
-        ("[bucket(id, 16)][id]", False, "missed_splits"),
+        pytest.param("[bucket(id, 16)][id]", False, "missed_splits", marks=pytest.mark.long),
         ("[bucket(customer, 16)][ts][customer]", False, "missed_splits"),
         ("[bucket(customer, 16)][customer][ts]", False, None),
         # New splits would not spread the rows that one customer gets within some seconds.
-        ("[bucket(customer, ts, 16, 4)][customer][ts]", True, "hot_entity"),
+        pytest.param(
+            "[bucket(customer, ts, 16, 4)][customer][ts]",
+            True,
+            "hot_entity",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_regions_are_advised_only_if_they_get_writes(
@@ -765,6 +770,7 @@ servers = 10
 
 [writes]
 rate = "500/s"
+for  = "20s"
 
 [[reads]]
 name  = "entries of an account"
@@ -855,6 +861,7 @@ cents   = "u32"
 ttl = "1d"
 [writes]
 rate = "300/s"
+for  = "20s"
 [[reads]]
 name  = "highest bid"
 where = "auction = ?"

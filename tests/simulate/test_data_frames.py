@@ -51,7 +51,7 @@ def collect_figures(build: Callable[[], Any]) -> list[Any]:
     return [*figures, judged.sample.facts, str(judged.verdict)]
 
 
-QUICK_SOURCES = ("pandas", "polars", "duckdb", "pyarrow reader", "string views", "array interface")
+QUICK_SOURCES = ("pandas", "duckdb", "pyarrow reader", "string views", "array interface")
 
 
 @pytest.mark.parametrize(

@@ -53,14 +53,14 @@ DESIGNS = {
 """The key, the splits and other tables of each design."""
 VERDICTS = ("GOOD: ", "FAIR: ", "POOR: ")
 SHORT_RUNS = {
-    ("explain", "4,096 ranges"): ("4,096 ranges",),
+    ("simulate", "rate"): ('at most 1,000,000,000. Shorten the workload to for = "1000ms"',),
 }
 """The commands that `make test` runs, and what each of them prints; the rest of the largest designs
 resembles those of `test_sizes.py`."""
 DEEP_RUNS = {
+    ("explain", "4,096 ranges"): ("4,096 ranges",),
     ("explain", "wide read"): ("65,536 ranges",),
     ("simulate", "pairs"): VERDICTS,
-    ("simulate", "rate"): ('at most 1,000,000,000. Shorten the workload to for = "1000ms"',),
     ("simulate", "buckets"): VERDICTS,
     ("simulate", "spread"): VERDICTS,
     ("report", "regions"): (" kB written",),

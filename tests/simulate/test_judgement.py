@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from example_counts import thin_out
 from rowkey.advise import compare_designs
 from rowkey.design import Design
 from rowkey.hotspots import BusiestShares, Skew, compute_even_skew
@@ -294,7 +295,7 @@ def test_regions_without_a_key_do_not_keep_a_table_from_growing() -> None:
     assert 15 == found.empty_region_count
 
 
-@pytest.mark.parametrize("splits", ["sample", {"algorithm": "uniform"}])
+@pytest.mark.parametrize("splits", thin_out(["sample", {"algorithm": "uniform"}], 2))
 def test_all_count_the_same_regions(splits: Any, tmp_path: Path) -> None:
     """`check`, `simulate`, `compare` and `splits` use the same size of an event."""
     path = tmp_path / "rows.csv"

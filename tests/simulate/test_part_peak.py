@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from example_counts import IS_LONG
+from example_counts import thin_out
 from rowkey.advise import judge_simulation
 from rowkey.design import Design
 from rowkey.simulate import Simulation, run
@@ -147,7 +147,7 @@ def test_values_that_the_table_cannot_have_take_no_load(entity: Any, grade: str)
         assert found.verdict.skew > 2.5
 
 
-@pytest.mark.parametrize("part", ["events", "entity"])
+@pytest.mark.parametrize("part", thin_out(["events", "entity"], 2))
 def test_minutes_of_a_long_recording_are_not_skipped(part: str) -> None:
     """Thirty nightly bursts are as bad in a month as in a day, at the minute when they come."""
     chance = np.random.default_rng(6)
@@ -165,7 +165,12 @@ def test_minutes_of_a_long_recording_are_not_skipped(part: str) -> None:
     assert "poor" == judge_simulation(found).verdict.grade
 
 
-@pytest.mark.parametrize("key", ["[bucket(user, 16)][user][item]", "[user][item]"])
+each_key = pytest.mark.parametrize(
+    "key", thin_out(["[user][item]", "[bucket(user, 16)][user][item]"], 2)
+)
+
+
+@each_key
 def test_sessions_of_users_are_no_busy_time_of_all(key: str) -> None:
     """A user's items come within a minute, whatever else the key has beside the user."""
     users, seconds = generate_bursts(np.random.default_rng(10))
@@ -178,7 +183,7 @@ def test_sessions_of_users_are_no_busy_time_of_all(key: str) -> None:
     assert pytest.approx(whole.server_factor, rel=0.4) == part.write_peak.server_factor
 
 
-@pytest.mark.parametrize("key", ["[bucket(user, 16)][user][item]", "[user][item]"])
+@each_key
 def test_sessions_of_more_users_are_at_other_times(key: str) -> None:
     """A recording of far fewer events than declared has few sessions of many; the table all."""
     chance, sessions, items = np.random.default_rng(11), 2_000, 400
@@ -196,7 +201,7 @@ def test_sessions_of_more_users_are_at_other_times(key: str) -> None:
     assert re.search(r"that rate is taken for 4\d,\d{3} times as many values", writes.message)
 
 
-@pytest.mark.parametrize("key", ["[bucket(user, 16)][user][item]", "[user][item]"])
+@each_key
 def test_more_users_are_busy_on_all_servers(key: str) -> None:
     """The few users of a recording who are busy in a minute are on few servers; many are on all."""
     chance = np.random.default_rng(12)
@@ -265,9 +270,10 @@ def draw_table(chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(owners, sizes), np.repeat(begins.astype(np.int64), sizes)
 
 
+@pytest.mark.long
 def test_the_printed_range_holds() -> None:
     """The true peak lies in it in 93 of 100 tables with any paces, bursts and hours, and more."""
-    chance, held, tables = np.random.default_rng(8), 0, 100 if IS_LONG else 40
+    chance, held, tables = np.random.default_rng(8), 0, 100
     for number in range(tables):
         entities, windows = draw_table(chance)
         share = chance.choice([0.05, 0.1, 0.2])

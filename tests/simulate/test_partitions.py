@@ -58,7 +58,7 @@ DESIGNS: dict[str, str | Path] = {
     "codes": "CODED",
     "sensors": "SENSORS",
 }
-QUICK_PARTS = {"logs of the package": 2, "random salts": 64, "codes": 7}
+QUICK_PARTS = {"logs of the package": 2, "random salts": 64}
 CASES = [
     pytest.param(
         case,

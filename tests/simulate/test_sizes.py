@@ -46,12 +46,12 @@ FEW_A_SECOND = format_writes("1/s", "30000s")
 MANY = format_writes("20000/s", "3s")
 FILES = {
     "windows_by_regions": design_file("[bucket(a, 16000)][a][ts]", NUMBER, FEW_A_SECOND),
-    "long_constants": design_file(
-        f"['{'x' * 3_500}'][a][ts]", NUMBER, format_writes("100000/s", "5s"), splits=""
-    ),
-}  # fmt: skip
+}
 """Design files of at most 4 kB, of which each took more than the address space or ten seconds."""
 if os.environ.get("HYPOTHESIS_PROFILE") == "long":
+    FILES["long_constants"] = design_file(
+        f"['{'x' * 3_500}'][a][ts]", NUMBER, format_writes("100000/s", "5s"), splits=""
+    )
     FILES["bounded_spread"] = design_file(
         "[bucket(a, ts, 16000, 4)][a][ts]", "{ type = 'text', heavy = ['x'] }", FEW_A_SECOND
     )

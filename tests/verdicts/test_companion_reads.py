@@ -14,6 +14,8 @@ from rowkey.design import Design
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("search_once")
+
 TABLE = """\
 table  = "{name}"
 key    = "{key}"
@@ -51,19 +53,20 @@ rate  = "100/s"
 """
 
 
-@pytest.fixture
-def main(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def main(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a design that begins with the time, its companion and its sample."""
+    folder = tmp_path_factory.mktemp("orders")
     rows = [
         f"{n * 7919 % 1999},{1_600_000_000 + n // 9},{n * 2_654_435_761},{n * 31 % 50}"
         for n in range(3_000)
     ]
-    (tmp_path / "orders.csv").write_text("\n".join(["user,at,number,shop", *rows]) + "\n")
+    (folder / "orders.csv").write_text("\n".join(["user,at,number,shop", *rows]) + "\n")
     key = "[bucket(number, 16)][number][user][desc(at)]"
-    (tmp_path / "by_number.toml").write_text(TABLE.format(name="by_number", key=key, more=""))
+    (folder / "by_number.toml").write_text(TABLE.format(name="by_number", key=key, more=""))
     more = 'companions = { by_number = "by_number.toml" }\n'
     key = "[bucket(at, number, user, 16)][at][number][user]"
-    path = tmp_path / "orders.toml"
+    path = folder / "orders.toml"
     path.write_text(TABLE.format(name="orders", key=key, more=more) + READS)
     return path
 
@@ -95,9 +98,9 @@ def test_a_search_takes_a_companion_for_what_it_serves(main: Path) -> None:
 def test_a_companion_of_other_fields_is_left_with_a_note(main: Path) -> None:
     """The written design has no companion that it could not have, and all of its reads."""
     text = main.read_text().replace('where = "user = ?"', 'where = "user = ? and shop = ?"')
-    main.write_text(text)
-    better = main.with_name("better.toml")
-    done = run("advise", main, "--write", better)
+    other, better = main.with_name("other.toml"), main.with_name("other_better.toml")
+    other.write_text(text)
+    done = run("advise", other, "--write", better)
     assert 0 == done.code
     assert "without the present companions, by_number" in done.err
     written = Design.read(better)

@@ -75,12 +75,12 @@ def test_cells_keep_their_types(tmp_path: Path) -> None:
 
 def test_a_column_has_one_type_however_long_it_is(tmp_path: Path) -> None:
     """A value in the last rows decides about the first ones."""
-    rows: list[list[Any]] = [[n, n, NOON if n % 2 else date(2024, 1, 31)] for n in range(10_000)]
+    rows: list[list[Any]] = [[n, n, NOON if n % 2 else date(2024, 1, 31)] for n in range(2_000)]
     rows += [[0.5, "x", None]]
     path = write_workbook(tmp_path / "a.xlsx", {"s": [["a", "b", "c"], *rows]})
     table, _ = read_sheet(path)
     assert ["double", "string", "timestamp[us]"] == [str(kind) for kind in table.schema.types]
-    assert ([9_999.0, 0.5], ["9999", "x"]) == (
+    assert ([1_999.0, 0.5], ["1999", "x"]) == (
         table["a"].to_pylist()[-2:],
         table["b"].to_pylist()[-2:],
     )

@@ -141,7 +141,7 @@ def test_one_odd_line_changes_nothing(
     check_both_ways(path, monkeypatch, None)
 
 
-@settings(max_examples=300 if IS_LONG else 30, deadline=None)
+@settings(max_examples=300 if IS_LONG else 12, deadline=None)
 @given(st.lists(OBJECTS, min_size=1, max_size=12), st.sampled_from([None, 1]), st.integers(1, 40))
 def test_an_array_has_the_values_of_its_items_as_lines(
     tmp_path_factory: pytest.TempPathFactory,

@@ -18,6 +18,7 @@ from rowkey.advise import draft_design
 from rowkey.errors import SampleError
 from rowkey.simulate import run
 from rowkey.table import load_file
+from rowkey.workload.columnar import json_blocks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -309,13 +310,18 @@ def test_two_values_of_one_name_are_refused_with_their_line(tmp_path: Path, line
     assert 300 == load_events(path)[0].row_count
 
 
-@pytest.mark.parametrize("line", [1, 2, 300, 20_000])
+BLOCK_LINES, LINE_COUNT = 800, 1_000
+"""Lines that are parsed together here, and those of a file of more than one block."""
+
+
+@pytest.mark.parametrize("line", [1, 2, 300, LINE_COUNT])
 def test_a_name_that_an_object_has_twice_is_refused_with_its_line(
-    tmp_path: Path, line: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: int
 ) -> None:
     """Neither value is taken in silence, also where blocks of lines are parsed together."""
+    monkeypatch.setattr(json_blocks, "MAX_BLOCK_LINES", BLOCK_LINES)
     path = tmp_path / "s.jsonl"
-    texts = [f'{{"host": "a", "n": {n}, "note": {{"x": "b"}}}}' for n in range(20_000)]
+    texts = [f'{{"host": "a", "n": {n}, "note": {{"x": "b"}}}}' for n in range(LINE_COUNT)]
     texts[line - 1] = '{"host": "a", "n": 7, "note": {"x": "b"}, "host": "c"}'
     path.write_text("\n".join(texts))
     design = rowkey.Design("t", "[host][n]", fields=FIELDS, cluster=SERVERS)
@@ -330,19 +336,22 @@ def test_a_name_that_an_object_has_twice_is_refused_with_its_line(
     ("number", "line"),
     cover_each(
         ["123456789012345678.5", "9007199254740993.0", "0.1234567890123456789", "5e-19"],
-        [1, 300, 20_000],
+        [1, 300, LINE_COUNT],
     ),
 )
-def test_no_digit_of_a_number_is_lost(tmp_path: Path, line: int, number: str) -> None:
+def test_no_digit_of_a_number_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: int, number: str
+) -> None:
     """A number in JSON with more digits than a float holds is stored as it is written."""
+    monkeypatch.setattr(json_blocks, "MAX_BLOCK_LINES", BLOCK_LINES)
     path = tmp_path / "s.jsonl"
-    texts = [f'{{"host": "a", "n": {n}, "price": {n}.25}}' for n in range(20_000)]
+    texts = [f'{{"host": "a", "n": {n}, "price": {n}.25}}' for n in range(LINE_COUNT)]
     texts[line - 1] = f'{{"host": "b", "n": 7, "price": {number}}}'
     path.write_text("\n".join(texts))
     price = {"type": "decimal", "precision": 38, "scale": 19}
     design = rowkey.Design("t", "[host][n]", fields={**FIELDS, "price": price}, cluster=SERVERS)
     with rowkey.open(design, "memory:") as table:
-        assert 20_000 == load_file(table, path).row_count
+        assert LINE_COUNT == load_file(table, path).row_count
         assert Decimal(number) == table.get(host="b", n=7)["price"]
         assert Decimal("9.25") == table.get(host="a", n=9)["price"]
 
