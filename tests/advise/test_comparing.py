@@ -81,7 +81,8 @@ def list_figures(found: Comparison, at: int) -> dict[tuple[str, str | None], tup
 def test_every_width_of_window_has_a_figure(tmp_path: Path) -> None:
     """A comparison has the skews of the simulator for windows of 1 s and of 10 s."""
     sample = write_sample(tmp_path, 6_000)
-    found = compare_designs([build_design(KEYS[0]), build_design(KEYS[3], "per_bucket")], sample)
+    designs = [build_design(KEYS[0], reads=[]), build_design(KEYS[3], "per_bucket", reads=[])]
+    found = compare_designs(designs, sample)
     simulations = [run(one.design, sample) for one in found.designs]
     for number, width in enumerate((1, 10)):
         skews = [one.skews[number].server_skew for one in simulations]
@@ -141,7 +142,7 @@ def test_designs_of_one_name_are_called_apart(
 @given(st.lists(design_arguments, min_size=2, max_size=3))
 def test_sums_are_those_of_the_sample(sample: Path, chosen: list[tuple[str, Any]]) -> None:
     """The writes of all regions and of the load map add up to the events, and so do the bytes."""
-    found = compare_designs([build_design(*words) for words in chosen], sample)
+    found = compare_designs([build_design(*words, reads=[]) for words in chosen], sample)
     half = any(splits and splits["algorithm"] == "sample" for _, splits in chosen)
     assert (EVENTS, EVENTS // 2 if half else EVENTS) == (found.event_count, found.operation_count)
     each, total = found.find_measure("event_bytes"), found.find_measure("total_bytes")
@@ -176,7 +177,8 @@ def test_reads_without_all_rates_are_weighed_alike(sample: Path) -> None:
 
 def test_findings_are_those_of_the_rules(sample: Path) -> None:
     """Findings are counted as a check with the same sample counts them."""
-    found = compare_designs([build_design(KEYS[2]), build_design(KEYS[0])], sample)
+    designs = [build_design(key, reads=[TAIL]) for key in (KEYS[2], KEYS[0])]
+    found = compare_designs(designs, sample)
     for number, one in enumerate(found.designs):
         said = JudgedDesign(one.design, sample, names_keys=True).lint_result.findings
         counts = [

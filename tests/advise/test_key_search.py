@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from rowkey.simulate import PhaseProgress
 
-QUICK = {("vehicles", 0)}
-"""Designs of the expert's that are searched in every run; the others in the long profile."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 DESIGNS = Path(test_expert.__file__).parent / "designs"
 USERS, ROWS = 2_000, 5_000 if IS_LONG else 2_000
@@ -57,11 +55,10 @@ ORDERS: dict[str, Any] = {
 
 
 def list_cases() -> Iterator[Any]:
-    """Yield the expert's designs; most of them for the long profile."""
+    """Yield the expert's designs."""
     for recording in sorted(path.name for path in DESIGNS.iterdir()):
-        for place, path in enumerate(sorted((DESIGNS / recording).glob("*.toml"))):
-            marks = () if (recording, place) in QUICK else pytest.mark.long
-            yield pytest.param(recording, path, marks=marks, id=f"{recording}-{path.stem}")
+        for path in sorted((DESIGNS / recording).glob("*.toml")):
+            yield pytest.param(recording, path, id=f"{recording}-{path.stem}")
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +119,7 @@ def check_picks(advice: Advice) -> None:
     assert len(strengths) == len(set(strengths))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("recording", "path"), list_cases())
 def test_no_pick_is_worse_than_the_declared_design(
     tmp_path: Path, recording: str, path: Path
@@ -274,7 +272,7 @@ def test_proposed_tables_can_be_companions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("repeated", "options", "is_get"),
     [
-        (0, {}, True),
+        pytest.param(0, {}, True, marks=pytest.mark.long),
         pytest.param(0, {"unique": True}, True, marks=pytest.mark.long),
         pytest.param(60, {}, False, marks=pytest.mark.long),
         (60, {"unique": True}, False),
@@ -449,7 +447,8 @@ def test_families_follow_the_reads_of_a_key(orders: Path) -> None:
     assert {"family": "d", "option": "bloom", "value": "ROW"} in changes
 
 
-@pytest.mark.parametrize("rate", ["", pytest.param("50/s", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("rate", ["", "50/s"])
 def test_harmless_unevenness_is_not_bought_with_ranges(tmp_path: Path, rate: str) -> None:
     """Rooms of a chat are read as one range each, and no bucket is put in front of them."""
     chance = random.Random(3)

@@ -87,9 +87,9 @@ def test_chance_makes_no_peak(seed: int) -> None:
 
 
 def test_meters_that_all_write_at_the_hour_fill_servers_then() -> None:
-    """4,000 meters in the first minute of each hour are 60 times their mean rate in it."""
+    """1,000 meters in the first minute of each hour are 60 times their mean rate in it."""
     chance = np.random.default_rng(1)
-    hours, meters = np.repeat(np.arange(24), 4_000), np.tile(np.arange(4_000), 24)
+    hours, meters = np.repeat(np.arange(24), 1_000), np.tile(np.arange(1_000), 24)
     times = hours * 3_600_000 + chance.integers(0, 60, len(hours)) * 1_000
     key = "[bucket(host, 16)][host][ts][id]"
     peak = simulate_events(times, meters, key, "1000/s").write_peak
