@@ -100,6 +100,7 @@ class ZooKeeper:
         order = [
             self._state.java,
             *FLAGS,
+            *self._state.archives.flags(NAME),
             f"-Dlog4j2.configurationFile={self.directory}/log4j2.properties",
             "-cp",
             path,

@@ -53,7 +53,14 @@ class Archives:
         """Return the path of an archive that a process of this run writes."""
         return self.path(name).with_suffix(f".{os.getpid()}")
 
-    def keep(self, name: str) -> None:
-        """Move a written archive into place; a killed JVM has written none."""
-        if self.build_new_path(name).exists():
-            self.build_new_path(name).replace(self.path(name))
+    def keep(self) -> None:
+        """Move the written archives into place, or none if a killed JVM has not written its own.
+
+        Servers that start faster than their master give up.
+        """
+        written = [name for name in WRITERS if self.build_new_path(name).exists()]
+        for name in written:
+            if len(written) == len(WRITERS):
+                self.build_new_path(name).replace(self.path(name))
+            else:
+                self.build_new_path(name).unlink()

@@ -49,7 +49,7 @@ class State:
     @property
     def archives(self) -> Archives:
         """Return the class data archives of the JVMs."""
-        return Archives(self.java, Path(self.class_path.partition(os.pathsep)[0]))
+        return Archives(self.java, Path(self.class_path.partition(os.pathsep)[0]).parent)
 
     def servers_path(self, conf: Path) -> str:
         """Return the servers' class path: jars first, since a JVM uses no archive after a folder.
@@ -58,7 +58,7 @@ class State:
             conf: the folder of the configuration.
         """
         ours, _, jars = self.class_path.partition(os.pathsep)
-        return os.pathsep.join((jars, str(conf), ours))
+        return os.pathsep.join((jars, ours, str(conf)))
 
     @classmethod
     def read(cls, directory: Path) -> State:

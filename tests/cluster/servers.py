@@ -43,7 +43,12 @@ RECOVER_S = 120.0
 SPLIT_S = 30.0
 ARCHIVE_S = 60.0  # 5 s each
 # Half of what a start costs is compiling well what runs briefly.
-QUICK = ("-XX:TieredStopAtLevel=1",)
+# So is the check of classes of released jars.
+QUICK = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-BytecodeVerificationRemote",
+)
 JUDGE_FLAGS = (*QUICK, "-XX:+UseSerialGC", "-Xmx512m", "-Djava.net.preferIPv4Stack=true")
 SESSION_S = 6.0
 
@@ -352,9 +357,10 @@ class Cluster:
     def _keep_archives(self) -> None:
         """Let processes that write an archive end normally."""
         archives = self.state.archives
-        for name in WRITERS if self._writing else ():
-            end([self.pid(name)], self.directory, term_s=ARCHIVE_S)
-            archives.keep(name)
+        if self._writing:
+            for name in WRITERS:
+                end([self.pid(name)], self.directory, term_s=ARCHIVE_S)
+            archives.keep()
 
     def __enter__(self) -> Self:
         return self

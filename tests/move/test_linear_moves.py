@@ -34,7 +34,7 @@ def play_during_moves(tables: Sequence[Table], url: str, moves: int) -> MoverLoo
     return loop
 
 
-@pytest.mark.parametrize("engine", ["memory", "rocks"])
+@pytest.mark.parametrize("engine", ["memory", pytest.param("rocks", marks=pytest.mark.long)])
 def test_threads_see_one_order_during_moves(engine: str) -> None:
     """All that eight threads see of a row of an embedded engine fits one order during moves."""
     with open_tables(engine) as (url, tables):
@@ -50,6 +50,7 @@ def test_threads_see_one_order_during_many_moves(engine: str) -> None:
         assert play_during_moves(tables, url, MANY_MOVES).rolled_back
 
 
+@pytest.mark.long
 def test_threads_see_one_order_during_moves_on_a_cluster(hbase_url: str) -> None:
     """All that eight threads of one process see of a row of HBase fits one order during moves."""
     with open_tables("hbase", hbase_url) as (url, tables):

@@ -226,7 +226,14 @@ PLANTED_BUGS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("bug", PLANTED_BUGS)
+SLOW_BUGS = ("the switch copies nothing", "undeclared cells are not copied")
+"""Bugs that take a second or more to find."""
+
+
+@pytest.mark.parametrize(
+    "bug",
+    [pytest.param(bug, marks=[pytest.mark.long] * (bug in SLOW_BUGS)) for bug in PLANTED_BUGS],
+)
 def test_a_planted_bug_is_found(bug: str, tmp_path: Path) -> None:
     """The oracle differs from a table within some moves with a planted bug."""
     for seed in range(MAX_SEEDS):

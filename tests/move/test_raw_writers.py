@@ -29,7 +29,8 @@ def pause_shortly(seconds: float) -> None:
     time.sleep(min(seconds, 0.02))
 
 
-@pytest.mark.parametrize("number", [1, pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("number", [1, 3])
 def test_writers_of_the_official_client_lose_nothing(
     number: int, hbase_url: str, hbase_cluster: Cluster
 ) -> None:

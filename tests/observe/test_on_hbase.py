@@ -97,7 +97,13 @@ def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
 
 
 @pytest.mark.usefixtures("no_region_changes")
-@pytest.mark.parametrize("words", [HASHED_DESIGN, BY_TIME], ids=["hashed", "time first"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(HASHED_DESIGN, id="hashed", marks=pytest.mark.long),
+        pytest.param(BY_TIME, id="time first"),
+    ],
+)
 def test_what_is_predicted_is_counted(
     words: dict[str, Any], hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
 ) -> None:

@@ -14,11 +14,14 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 HBASE = Path(__file__).parent / "hbase"
+PROGRAM = "program.jar"
+"""The compiled classes: a JVM writes no class data archive after it used a class of a folder."""
 MIN_JAVA = 17  # the -hadoop3 builds of HBase 2.6 and the language level of Oracle.java
 
 # Without a version in its name Maven asks the network for the newest, even when all is here.
@@ -132,7 +135,7 @@ def build_oracle(
             if not _is_complete(built):
                 _build_program(source, built, environment)
     jars = (built / "class-path").read_text()
-    return OracleBuild(java, os.pathsep.join((str(built), jars)))
+    return OracleBuild(java, os.pathsep.join((str(built / PROGRAM), jars)))
 
 
 def _find_cache_folder(environment: Mapping[str, str]) -> Path:
@@ -145,7 +148,7 @@ def _find_cache_folder(environment: Mapping[str, str]) -> Path:
 def _is_complete(built: Path) -> bool:
     """Return whether every jar of a build is still in Maven's repository."""
     class_path = built / "class-path"
-    if not class_path.exists():
+    if not (built / PROGRAM).exists() or not class_path.exists():
         return False
     return all(Path(jar).exists() for jar in class_path.read_text().split(os.pathsep))
 
@@ -156,8 +159,12 @@ def _build_program(source: Source, built: Path, environment: Mapping[str, str]) 
         fresh = Path(scratch) / "program"
         fresh.mkdir()
         class_path = _resolve_class_path(maven, source, fresh / "class-path", environment)
-        compile_ = (javac, *COMPILE, "-cp", class_path, "-d", str(fresh), *map(str, source.program))
+        flags = (*(f"-J{flag}" for flag in FLAGS), *COMPILE)
+        compile_ = (javac, *flags, "-cp", class_path, "-d", str(fresh), *map(str, source.program))
         _run_tool(compile_, COMPILE_S, environment)
+        with ZipFile(fresh / PROGRAM, "w") as jar:
+            for file in sorted(fresh.rglob("*.class")):
+                jar.write(file, file.relative_to(fresh))
         shutil.rmtree(built, ignore_errors=True)
         fresh.rename(built)
 

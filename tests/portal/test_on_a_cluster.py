@@ -169,7 +169,14 @@ def wait_for_end_of_step(client: TestClient, page: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "faults", [("master", "server1"), pytest.param(("zookeeper",), marks=pytest.mark.long)]
+    "faults",
+    [
+        ("master",),
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in (("master", "server1"), ("zookeeper",))
+        ),
+    ],
 )
 def test_an_outage_is_seen_and_ends(
     tmp_path: Path, hbase_cluster: Cluster, faults: tuple[str, ...]

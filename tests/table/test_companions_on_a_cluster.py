@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from table.companion_tables import Identity, Row
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-KILLS, PROCESSES, KILLS_PER_REPAIR = (281, 8, 19) if IS_LONG else (6, 3, 3)
+KILLS, PROCESSES, KILLS_PER_REPAIR = (281, 8, 19) if IS_LONG else (3, 3, 3)
 """Processes that are killed, in all; those that write at a time; those that are killed one by one
 before all are killed and the tables are repaired."""
 

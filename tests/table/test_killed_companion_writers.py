@@ -12,7 +12,7 @@ from table.killed_companion_writers import KilledCompanionWriters
 if TYPE_CHECKING:
     from pathlib import Path
 
-KILLS = 200 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 6
+KILLS = 200 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 3
 
 
 def test_a_killed_process_leaves_no_companion_a_row_short(tmp_path: Path) -> None:

@@ -153,7 +153,13 @@ def test_threads_see_one_order(engine: str, with_changes: bool) -> None:
     assert with_changes is (figures["bucket changes"] > 1)
 
 
-@pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
+@pytest.mark.parametrize(
+    "with_changes",
+    [
+        pytest.param(False, id="buckets stay"),
+        pytest.param(True, id="buckets change", marks=pytest.mark.long),
+    ],
+)
 def test_threads_see_one_order_on_a_cluster(hbase_url: str, with_changes: bool) -> None:
     """All that eight threads of one process see of a row of HBase fits one order."""
     with open_tables("hbase", hbase_url) as (_, tables):

@@ -87,7 +87,10 @@ class LogWriter:
 
 
 @pytest.fixture(
-    params=["memory", pytest.param("hbase", marks=pytest.mark.xdist_group("hbase_cluster"))]
+    params=[
+        "memory",
+        pytest.param("hbase", marks=[pytest.mark.xdist_group("hbase_cluster"), pytest.mark.long]),
+    ]
 )
 def writer(request: pytest.FixtureRequest) -> Iterator[LogWriter]:
     """A client of a table with rows, in memory or on a real HBase."""

@@ -32,7 +32,7 @@ BAD_KEY = 'key = "[time][client]"\nsplits = { algorithm = "sample", regions = 16
 @pytest.fixture(
     params=[
         "rocks",
-        pytest.param("hbase", marks=pytest.mark.xdist_group("hbase_cluster")),
+        pytest.param("hbase", marks=[pytest.mark.xdist_group("hbase_cluster"), pytest.mark.long]),
     ]
 )
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, str]]:

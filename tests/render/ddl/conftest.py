@@ -32,8 +32,8 @@ class Java:
     def compile(self, folder: Path, sources: list[Path], *flags: str) -> None:
         """Compile sources into a folder; a warning is an error."""
         javac = Path(self.java).resolve().with_name("javac")
-        order = [str(javac), "-proc:none", "-Werror", *flags, "-cp", self.jars, "-d", str(folder)]
-        _run_command([*order, *map(str, sources)])
+        order = [str(javac), *(f"-J{flag}" for flag in FLAGS), "-proc:none", "-Werror", *flags]
+        _run_command([*order, "-cp", self.jars, "-d", str(folder), *map(str, sources)])
 
     def run(self, folder: Path, *arguments: str, conf: Path | None = None) -> str:
         """Return the output of a class in a folder.

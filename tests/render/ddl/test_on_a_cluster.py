@@ -105,7 +105,7 @@ ROW = {"host": "web-1", "ts": 5}
 CASES = [
     ("counted", "java", "design"),
     ("counted", "shell", "name"),
-    ("plain", "java", "name"),
+    pytest.param("plain", "java", "name", marks=pytest.mark.long),
     ("plain", "shell", "design"),
 ]
 """A design, what makes its table, and by what the table is opened first."""
