@@ -32,6 +32,7 @@ ratio  = { type = "float64", nullable = true }
 
 [writes]
 time = "ts"
+for  = "1s"  # a check searches for a better key by so many events
 
 [[reads]]
 name  = "tail"

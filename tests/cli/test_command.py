@@ -19,7 +19,7 @@ from pyarrow.csv import read_csv
 from pyarrow.parquet import write_table
 
 from cli.command import LOGS, run
-from command_server import CODE, MAIN, find_command
+from command_server import CODE, MAIN, find_command, start_fork
 from rowkey.cli.group import program
 from rowkey.cli.grouped_command import COMMAND_GROUPS, GroupedCommand
 from table.companion_tables import write_designs
@@ -120,8 +120,11 @@ def _list_examples(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
-def test_the_examples_of_the_help_work(verb: str, table_folder: Path) -> None:
+def test_the_examples_of_the_help_work(
+    verb: str, table_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each example of the help runs without an error."""
+    monkeypatch.setenv("BROWSER", "true")  # the program that opens no browser
     for example in _list_examples(run(verb, "--help").out):
         if verb == "portal" and "--hash-password" not in example:
             _check_portal_example(example, table_folder)
@@ -143,18 +146,11 @@ def test_the_examples_of_the_help_work(verb: str, table_folder: Path) -> None:
 
 def _check_portal_example(example: str, folder: Path) -> None:
     """Check that a portal starts by an example, prints one line, and ends with 0 by Ctrl-C."""
-    # Another program may have the usual port.
-    command = [sys.executable, "-m", *shlex.split(example), "--port", "0"]
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env={**os.environ, "BROWSER": "true"},  # the program that opens no browser
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    words = (*shlex.split(example)[1:], "--port", "0")  # another program may have the usual one
+    with start_fork(MAIN, *words, cwd=folder) as (process, number):
         assert process.stdout is not None
         assert process.stdout.readline() != ""
-        process.send_signal(signal.SIGINT)
+        os.kill(number, signal.SIGINT)
         assert (example, 0) == (example, process.wait(timeout=30))
 
 

@@ -14,6 +14,7 @@ from simulate.test_purity import KEYS
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("search_once")
 WORDS = """
 
 [fields]
@@ -48,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("folder", "search_once")
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("count", [2, 8])
 def test_the_table_fits_80_columns(count: int) -> None:
     """The table of two or eight designs fits 80 columns and has a figure for each."""

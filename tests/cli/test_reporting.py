@@ -66,9 +66,11 @@ def test_designs_without_a_sample_are_not_compared(design: Path, tmp_path: Path)
 
 def test_designs_are_compared_in_a_report(tmp_path: Path) -> None:
     """Designs with one sample share a page that begins with the comparison, per language."""
-    paths = write_logs(tmp_path)
+    paths = [*write_logs(tmp_path).values()][:2]
+    for path in paths:  # without reads, the search for a better key is short
+        path.write_text(path.read_text("utf-8").partition("[[reads]]")[0], "utf-8")
     page = tmp_path / "all.html"
-    told = run("report", *list(paths.values())[:2], "-o", page, "--lang", "zh", "--redact")
+    told = run("report", *paths, "-o", page, "--lang", "zh", "--redact")
     assert (0, "") == (told.code, told.out)
     shown = page.read_text("utf-8")
     assert '<html lang="zh-Hans">' in shown

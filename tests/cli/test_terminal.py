@@ -16,6 +16,7 @@ from rowkey.cli.screen import build_console
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("search_once")
 HOSTILE = (
     "web\x1b[2J1", "a\nb\tc", "\u202egnp.exe", "c\x9b31mx", "d\x7f\x08", "plain", "\u2028line",
     "\u200bz\ufeff", "\U000e0041tag",

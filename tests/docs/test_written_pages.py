@@ -41,6 +41,7 @@ LONG_PAGES = [
     "docs/guides/samples-and-workloads.md",
     "docs/guides/writing-a-plugin.md",
     "docs/tutorial.md",
+    "docs/where-the-books-are-wrong.md",
 ]
 """Pages that judge many designs or a long recording, watch or move a table for seconds, or start
 Python; other pages and tests do the same with less."""

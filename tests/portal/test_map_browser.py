@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EVENTS = "host,ts,note\n" + "".join(
     f"web-{n % 7 if n % 3 else 1},{1_700_000_000_000 + n * 1_000},x\n" for n in range(3_000)
 )
-DESIGN = f"""{LOGS}
+DESIGN = f"""{LOGS.partition("[[reads]]")[0]}
 [writes]
 rate = "3000/s"
 

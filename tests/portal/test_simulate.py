@@ -145,10 +145,10 @@ def test_generated_events_follow_the_form(app: Starlette) -> None:
     """Rate and servers of the form replace those of the file, which stays as it is."""
     client = open_client(app)
     before = app.state.portal.workspace.read("logs.toml")
-    path = start(client, servers="3", rate="700/s", capacity="800/s")
+    path = start(client, servers="3", rate="70/s", capacity="80/s")
     wait_for_end(client, path)
     document = client.get(f"{path}/document").json()
-    text = f'{LOGS}\n[writes]\nrate = "700/s"\n[cluster]\nservers = 3\ncapacity = "800/s"\n'
+    text = f'{LOGS}\n[writes]\nrate = "70/s"\n[cluster]\nservers = 3\ncapacity = "80/s"\n'
     expected = build_simulation_document(JudgedDesign(rowkey.Design.loads(text)))
     assert (3, "generated") == (document["servers"], document["source"]["kind"])
     assert json.loads(json.dumps(expected)) == document
@@ -336,7 +336,7 @@ def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
     (folder / "request.json").write_text('{"other": 1}', "utf-8")
     assert 404 == client.get(path).status_code
     assert path not in client.get("/simulations").text
-    path = start(client)
+    path = start(client, rate="50/s")
     assert path in client.get("/simulations").text
     wait_for_end(client, path)
     result = app.state.portal.simulations.folder / path.rpartition("/")[2] / "result.json"
@@ -346,6 +346,8 @@ def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
 
 def test_tables_show_the_verdict_of_the_file_as_it_is(tmp_path: Path, app: Starlette) -> None:
     """The list links to the newest simulation of a file, until the file changes."""
+    text = f'{LOGS}\n[writes]\nrate = "50/s"\n'
+    (tmp_path / "designs" / "logs.toml").write_text(text, "utf-8")
     client = open_client(app)
     path = start(client)
     wait_for_end(client, path)
@@ -357,7 +359,7 @@ def test_tables_show_the_verdict_of_the_file_as_it_is(tmp_path: Path, app: Starl
     links = [str(one.get("href")) for tag, one in page.elements if tag == "a"]
     assert [True, False] == [one in links for one in (path, other)]
     assert f"the busiest server takes {share}" in page.text
-    (tmp_path / "designs" / "logs.toml").write_text(f"{LOGS}\n", "utf-8")
+    (tmp_path / "designs" / "logs.toml").write_text(f"{text}\n", "utf-8")
     assert path not in client.get("/").text
 
 
@@ -367,7 +369,7 @@ def test_a_sample_outside_is_not_replayed(tmp_path: Path, app: Starlette) -> Non
     text = f'{LOGS}\n[sample]\npath = "{tmp_path}/secret.csv"\n'
     (tmp_path / "designs" / "logs.toml").write_text(text, "utf-8")
     client = open_client(app)
-    path = start(client)
+    path = start(client, rate="50/s")
     wait_for_end(client, path)
     assert "generated" == client.get(f"{path}/document").json()["source"]["kind"]
     (tmp_path / "designs" / "other.toml").write_text(text, "utf-8")

@@ -9,6 +9,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from tidy.tree import walk
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -191,7 +193,7 @@ _ASSERTING_CALLS = frozenset(("raises", "fail", "warns"))
 
 
 def _has_assertion(function: ast.AST, asserting_functions: frozenset[str]) -> bool:
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Assert):
             return True
         if isinstance(node, ast.Call):

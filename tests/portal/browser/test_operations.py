@@ -63,7 +63,7 @@ class LogWriter:
         def write() -> None:
             try:
                 with rowkey.open(self.table, self.url, create=False) as table:
-                    while not is_stopped.wait(0.005):
+                    while not is_stopped.wait(0.02):
                         self.write_rows(table, 1)
             except Exception as problem:  # noqa: BLE001 - raised below
                 self.problem = problem
