@@ -42,6 +42,7 @@ START_S = 180.0  # 12 s to 25 s on two idle cores; five JVMs may have to share t
 RECOVER_S = 120.0
 SPLIT_S = 30.0
 ARCHIVE_S = 60.0  # 5 s each
+MAX_POLL_S = 0.4
 # Half of what a start costs is compiling well what runs briefly.
 # So is the check of classes of released jars.
 QUICK = (
@@ -321,11 +322,13 @@ class Cluster:
         Raises:
             TimeoutError: it did not, in time.
         """
-        until = time.monotonic() + patience_s
+        until, pause_s = time.monotonic() + patience_s, POLL_S
         while not holds():
             if time.monotonic() > until:
                 raise TimeoutError(f"{what}: not within {patience_s:g} s")
-            time.sleep(POLL_S)
+            time.sleep(pause_s)
+            # The master counts all regions for each look at it.
+            pause_s = min(2 * pause_s, MAX_POLL_S)
 
     def places(self) -> dict[str, str]:
         """Return HBase's name of each live region server by its name in this cluster."""

@@ -147,8 +147,11 @@ def restart_server(cluster: Cluster, name: str, old: str | None) -> None:
 
 def is_cluster_complete(cluster: Cluster) -> bool:
     """Return whether every process runs and the master knows every region server."""
-    runs = all(cluster.alive(name) for name in cluster.names)
-    return runs and all(find_server_name(cluster, name) for name in cluster.server_names)
+    try:
+        known = cluster.places()
+    except JudgeError:  # the master does not answer
+        return False
+    return all(map(cluster.alive, cluster.names)) and set(cluster.server_names) == known.keys()
 
 
 def kill_master(cluster: Cluster, name: str) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-EXAMPLES = 2_000 if IS_LONG else 24
+EXAMPLES = 2_000 if IS_LONG else 12
 
 
 def write_tables(pair: MovePair, data: st.DataObject) -> WrittenTables:
