@@ -160,6 +160,10 @@ FILES: dict[str, tuple[str | bytes, str]] = {
         _add_field("{type='text', max_bytes=2147483648}"),
         "max_bytes: 2147483648 is out",
     ),
+    "share": (
+        BASE + "[sample]\nof = 'events'\nshare = '100%'",
+        "1.0 is out of range; expected a number above 0 and below 1",
+    ),
     "fixed": (_set_key_part("[host:fixed(2147483648)]"), "2147483648 is not a number of bytes"),
     # names
     "family_colon": (BASE + "[families.'a:b']", "'a:b' contains ':'"),

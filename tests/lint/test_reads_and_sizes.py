@@ -260,12 +260,18 @@ def test_few_rows_put_again_under_a_salt_are_a_remark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "named"), [("", "[bucket(ts, user, 4)]"), ("user = ?", "the fields that reads give")]
+    ("salt", "where", "named"),
+    [
+        ("4", "", "[bucket(ts, user, 4)]"),
+        ("4", "user = ?", "the fields that reads give"),
+        ("300, width=2", "ts > ?", "single values: [bucket(ts, user, 300, width=2)]."),
+        ("16, as=hex", "", "[bucket(ts, user, 16, as=hex)]"),
+    ],
 )
-def test_a_bucket_in_place_of_a_salt_is_of_what_there_is(where: str, named: str) -> None:
+def test_a_bucket_in_place_of_a_salt_is_of_what_there_is(salt: str, where: str, named: str) -> None:
     """Where no read gives a field of the key, the bucket is not one of the fields that reads do."""
     design = Design(
-        "t", "[salt(4)][ts][user]", splits="per_bucket",
+        "t", f"[salt({salt})][ts][user]", splits="per_bucket",
         fields={"ts": "timestamp_ms", "user": {"type": "u64", "distinct": 100_000}},
         reads=[{"name": "feed", "where": where, "order": "ts desc", "limit": 10}],
     )  # fmt: skip

@@ -34,6 +34,7 @@ _TYPE_NAMES = {
     "list_type": "a list",
 }
 _RANGE_ERRORS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+_RANGE_ENDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 _SIZE_ERRORS = ("too_long", "too_short", "string_too_long", "string_too_short")
 KEY_STEP = "[key]"
 """The library's own step for a table's word, where the word itself is wrong."""
@@ -177,12 +178,11 @@ def _format_range(path: KeyPath) -> str:
     info = find_field_info(path)
     ends: dict[str, float] = {}
     for rule in info.metadata if info else ():
-        ends |= {end: getattr(rule, end) for end in ("ge", "gt", "le") if hasattr(rule, end)}
+        ends |= {end: getattr(rule, end) for end in _RANGE_ENDS if hasattr(rule, end)}
     number = {end: f"{value:,.15g}" for end, value in ends.items()}
     if "ge" in number and "le" in number:
         return f"{number['ge']}..{number['le']}"
-    words = {"ge": "at least", "gt": "above", "le": "at most"}
-    limits = " and ".join(f"{words[end]} {text}" for end, text in number.items())
+    limits = " and ".join(f"{_RANGE_ENDS[end]} {text}" for end, text in number.items())
     return f"a number {limits}"
 
 

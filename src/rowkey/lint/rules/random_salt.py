@@ -94,9 +94,10 @@ where = "order = ?"
             )
         remedy = "Replace the salt by a bucket of the fields that reads give."
         if names := _list_ungiven_names(subject):
+            bucket = f"[bucket({', '.join(names)}, {notation.removeprefix('[salt(')}"
             remedy = (
-                "Replace the salt by a bucket of the other fields of the key, "
-                f"[bucket({', '.join(names)}, {salts})]: no read gives any of them."
+                "Replace the salt by a bucket of the other fields of the key, for no read asks for "
+                f"single values: {bucket}."
             )
         verdict = "A bucket spreads as evenly, and a get finds its row."
         if not _can_have_bucket(subject):
