@@ -497,6 +497,21 @@ def test_few_entities_cannot_fill_the_regions(values: int, key: str) -> None:
     assert written < 16
 
 
+@pytest.mark.parametrize(("distinct", "is_enough"), [(None, False), (5, False), (400, True)])
+def test_declared_values_are_blamed_if_they_are_too_few_too(
+    distinct: int | None, is_enough: bool
+) -> None:
+    """Three hosts of a sample stand for 400 that fill 16 regions, or for five that do not."""
+    host = {"type": "text", "max_bytes": 12, **({"distinct": distinct} if distinct else {})}
+    rows = [(f"s{n % 3}", n, START + n) for n in range(2 * EVENTS)]
+    found = simulate_rows("[bucket(host, 16)][host][ts]", rows, fields={**FIELDS, "host": host})
+    assert ([] if is_enough else ["few_entities"]) == [cause.code for cause in found.causes]
+    told = check_design(found.design, summarize_sample(found.design, build_table(rows))).causes
+    assert ([] if is_enough else [distinct or 3]) == [
+        one.evidence["values"] for one in told if one.code == "few_entities"
+    ]
+
+
 def test_pairs_under_quantiles_are_few() -> None:
     """Twelve pairs leave 4 of 16 regions empty and give two servers twice the load of others."""
     chance = random.Random(11)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import count_combined_values
 from rowkey.hotspots.contract import Cause
-from rowkey.hotspots.declared_part import has_more_values_declared
+from rowkey.hotspots.declared_part import count_table_values, has_more_values_declared
 from rowkey.hotspots.leading_parts import find_deciding_fields, find_leading_part
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.hotspots.region_coverage import (
@@ -54,7 +54,9 @@ class FewEntitiesCause(Cause):
         if not names or values is None or not _is_too_few(values, regions):
             return None
         if has_more_values_declared(design, facts, names):
-            return None
+            values = _count_declared_values(design, facts, names)
+            if values is None or not _is_too_few(values, regions):
+                return None
         sampled_count = max(facts[name].value_count if name in facts else 0 for name in names)
         if sampled_count and not _has_seen_all(values, regions, sampled_count):
             return None
@@ -103,10 +105,12 @@ class FewEntitiesCause(Cause):
         if result.front is not None or (result.measured_skew.is_even and not result.has_hot_region):
             return None
         regions = count_reachable_regions(result.design.key, result.boundaries)
-        if has_missed_splits(result) or has_more_values_declared(
-            result.design, result.facts, names
-        ):
+        if has_missed_splits(result):
             return None
+        if has_more_values_declared(result.design, result.facts, names):
+            declared = _count_declared_values(result.design, result.facts, names)
+            if declared is None or not _is_too_few(declared, regions):
+                return None
         at_a_time = _find_few_at_a_time(result, regions)
         if at_a_time is not None or not _is_too_few(values, regions):
             return at_a_time
@@ -123,6 +127,20 @@ class FewEntitiesCause(Cause):
         message = _format_message(names, f"{values:,}", regions, consequence)
         figures = {"fields": list(names), "values": values, "regions": regions, "used": used_count}
         return _build_finding(result, message, figures, compute_value_skew(result))
+
+
+def _count_declared_values(
+    design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]
+) -> int | None:
+    """Return how many combinations of values some fields have in the table; None if unknown."""
+    values = 1.0
+    for name in names:
+        found = count_combined_values(design.fields, facts, [name])
+        count = None if found is None else count_table_values(design, name, found)
+        if count is None:
+            return None
+        values *= count
+    return round(values)
 
 
 def _find_few_at_a_time(result: LoadResult, regions: int) -> CauseFinding | None:
