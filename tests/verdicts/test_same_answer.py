@@ -276,3 +276,87 @@ def test_a_recording_has_one_rate_whatever_part_is_replayed() -> None:
     for judged in (JudgedDesign(design, rows), JudgedDesign(design, rows, second_half=True)):
         said = judged.verdict.assessments[0].message
         assert ["1.82/m"] == re.findall(r"own rate, ([^ ]+),", said)
+
+
+@pytest.mark.parametrize("gaps", [(10, 1), (1, 10)])
+@pytest.mark.parametrize("key", ["[at][user]", "[bucket(user, 4)][user][at]"])
+@pytest.mark.parametrize("capacity", ["1/s", "5000/s"])
+def test_a_declared_rate_is_that_of_the_whole_recording(
+    capacity: str, key: str, gaps: tuple[int, int]
+) -> None:
+    """A recording asks the same of a server, its own rate declared or not, all replayed or half."""
+    times, now = [], 1_700_000_000
+    for number in range(8_000):
+        now += gaps[number // 4_000]
+        times.append(now)
+    rows = pa.table({"user": [f"u{n * 7 % 997}" for n in range(8_000)], "at": times})
+    text = {"type": "text", "max_bytes": 8}
+    judged = []
+    for rate in ("", f"{8_000 / (times[-1] - times[0] + 1):.6f}/s"):
+        design = Design("t", key, fields={"user": text, "at": "timestamp_s"},
+                        splits={"algorithm": "uniform", "regions": 4},
+                        cluster={"servers": 4, "capacity": capacity},
+                        families={"d": {"ttl": "30d", "compression": "ZSTD"}},
+                        reads=[{"name": "all", "where": "at > ? and at < ?", "span": "1m"}],
+                        writes={"time": "at", **({"rate": rate} if rate else {})})  # fmt: skip
+        # The first half of a recording that slows down has its peak, which the second one lacks.
+        halves = (False, True)[: 1 + (gaps[0] > gaps[1])]
+        judged += [JudgedDesign(design, rows, second_half=half) for half in halves]
+    loads = [
+        writes.utilization
+        for one in judged
+        for writes in one.verdict.assessments
+        if writes.topic == "writes"
+    ]
+    assert loads == pytest.approx([loads[0]] * len(judged), rel=0.15)
+    findings = [[(f.code, f.severity) for f in one.lint_result.findings] for one in judged]
+    assert findings == [findings[0]] * len(judged)
+    assert all(len({*one}) == len(one) for one in findings)
+
+
+def test_events_of_one_time_tell_no_rate() -> None:
+    """A file of one day with dates alone took no single millisecond."""
+    text = {"type": "text", "max_bytes": 8}
+    users, at = [f"u{n % 7 % 5}" for n in range(4_000)], [1_700_000_000_000] * 4_000
+    rows = pa.table({"user": users, "at": at, "n": range(4_000)})
+    design = Design("t", "[user][n]", fields={"user": text, "at": "timestamp_ms", "n": "u32"},
+                    splits={"algorithm": "uniform", "regions": 8},
+                    writes={"time": "at"})  # fmt: skip
+    judged = JudgedDesign(design, rows)
+    assert "own rate" not in judged.verdict.assessments[0].message
+    assert judged.simulation.recorded_rate is None
+
+
+@pytest.mark.parametrize("capacity", ["0.6/s", "0.3/s"])
+def test_a_recording_that_is_too_much_is_no_better_without_a_declared_rate(capacity: str) -> None:
+    """A recorded rate of 1/s, on two servers, takes 83 % or 167 % of one: fair or poor."""
+    text = {"type": "text", "max_bytes": 8}
+    at = range(1_700_000_000, 1_700_008_000)
+    rows = pa.table({"user": [f"u{n * 7 % 997}" for n in range(8_000)], "at": at})
+    found = []
+    for writes in ({}, {"rate": "1/s"}):
+        design = Design("t", "[bucket(user, 16)][user][at]",
+                        fields={"user": text, "at": "timestamp_s"}, splits="per_bucket",
+                        cluster={"servers": 2, "capacity": capacity},
+                        writes={"time": "at", **writes})  # fmt: skip
+        [one] = [
+            one for one in JudgedDesign(design, rows).verdict.assessments if one.topic == "writes"
+        ]
+        assert f"declared capacity: {capacity}" in one.message
+        found.append((one.grade, one.remedy))
+    assert {"0.6/s": "fair", "0.3/s": "poor"}[capacity] == found[0][0]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("has_peak", [False, True])
+def test_a_peak_needs_the_buckets_that_the_mean_does_not(*, has_peak: bool) -> None:
+    """Ten times 5/s are little for a server; a minute of 60 times that rate is not."""
+    text, start = {"type": "text", "max_bytes": 8}, 1_700_000_040
+    at = [start + (n % 60 if has_peak and n % 2 else n) for n in range(8_000)]
+    rows = pa.table({"user": [f"u{n * 7 % 997}" for n in range(8_000)], "at": sorted(at)})
+    design = Design("t", "[bucket(user, 16)][user][at]", splits="per_bucket",
+                    fields={"user": text, "at": "timestamp_s"},
+                    writes={"time": "at", "rate": "5/s"},
+                    reads=[{"name": "all", "where": "at > ? and at < ?"}])  # fmt: skip
+    found = [one.code for one in JudgedDesign(design, rows).lint_result.findings]
+    assert has_peak is ("RK123" not in found)

@@ -170,7 +170,12 @@ class JudgedDesign:
             return None
         is_good = assess_writes(simulation).grade == "good"
         is_even = is_good or simulation.verdict.level == "even"
-        return MeasuredWrites(is_good, () if is_even else tuple(simulation.causes))
+        peak = simulation.write_peak or simulation.recorded_peak
+        return MeasuredWrites(
+            is_good,
+            () if is_even else tuple(simulation.causes),
+            1.0 if peak is None else peak.factor,
+        )
 
     @property
     def warnings(self) -> tuple[Finding, ...]:

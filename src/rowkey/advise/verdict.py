@@ -309,7 +309,7 @@ def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) ->
     """Return the grade of the writes of a table whose rate is not declared.
 
     Uneven writes are good where the recording's own rate makes them harmless; where it is unknown,
-    or does not, their skew decides.
+    or does not, their skew decides. Even ones are not where that rate is too much.
 
     Args:
         simulation: a replay of the design's events.
@@ -328,7 +328,9 @@ def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) ->
         rate=_format_rate(bearable_rate),
         capacity=_describe_capacity(simulation),
     )
-    if level != "even" and rate is not None and utilization is not None:
+    load_grade: Grade = "good" if utilization is None else _grade_utilization(utilization)
+    is_shown = level != "even" or load_grade != "good"
+    if is_shown and rate is not None and utilization is not None:
         message = Message(
             "verdict.own_rate",
             "{bearable}; the recording's own rate, {rate}, takes {utilization} of one server: "
@@ -340,7 +342,9 @@ def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) ->
     if is_harmless:
         return Assessment("writes", "", "good", message, utilization=utilization)
     remedy, code = _get_cause_remedy(simulation)
-    grade = GRADES[("even", "warm", "hot").index(level)]
+    if level == "even" and utilization is not None and load_grade != "good":
+        remedy = _propose_servers(simulation, utilization)
+    grade = _choose_worse(GRADES[("even", "warm", "hot").index(level)], load_grade)
     return Assessment("writes", "", grade, message, remedy, code, utilization)
 
 
@@ -353,15 +357,10 @@ def _estimate_own_utilization(simulation: Simulation, bearable_rate: float) -> f
         simulation: a replay of the design's events.
         bearable_rate: events a second at which the busiest server is full.
     """
-    rate, peak = simulation.recorded_rate, simulation.write_peak
+    rate = simulation.recorded_rate
     if rate is None:
         return None
-    density, mean = simulation.time_density, rate / bearable_rate
-    if peak is None or density is None:
-        return mean
-    each = density.rate / simulation.design.cluster.servers
-    busiest: float = each * peak.server_factor / _compute_write_capacity(simulation)
-    return max(mean, busiest)
+    return max(rate / bearable_rate, _estimate_peak_writes(simulation, rate))
 
 
 def _get_cause_remedy(simulation: Simulation) -> tuple[str, str]:
@@ -429,7 +428,7 @@ def _describe_share(simulation: Simulation) -> Message:
 def _describe_capacity(simulation: Simulation) -> Message:
     """Return the capacity of a server as text, and whether it is declared or assumed."""
     capacity, is_declared = get_capacity(simulation.design)
-    number = f"{capacity:,.0f}"
+    number = f"{capacity:,.0f}" if capacity >= 10 else f"{capacity:g}"
     message = Message("verdict.assumed_capacity", "assumed capacity: {capacity}/s", capacity=number)
     if is_declared:
         message = Message(
@@ -724,11 +723,22 @@ def _sum_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:
 
 def _estimate_busiest_writes(simulation: Simulation) -> float:
     """Return the share of its capacity that writes take of the busiest server at their peak."""
-    mean, peak = _estimate_mean_writes(simulation), simulation.write_peak
-    if peak is None:
-        return mean
-    rate, servers = simulation.design.writes.rate or 0.0, simulation.design.cluster.servers
-    return max(mean, rate * peak.server_factor / servers / _compute_write_capacity(simulation))
+    rate = simulation.design.writes.rate or 0.0
+    return max(_estimate_mean_writes(simulation), _estimate_peak_writes(simulation, rate))
+
+
+def _estimate_peak_writes(simulation: Simulation, rate: float) -> float:
+    """Return the share of its capacity that a recording's peak takes of the busiest server.
+
+    0 if the recording has none.
+
+    Args:
+        simulation: a replay of the design's events.
+        rate: the mean events a second of the whole recording, at which the table is written.
+    """
+    peak, servers = simulation.write_peak, simulation.design.cluster.servers
+    factor = 0.0 if peak is None else peak.server_factor
+    return rate * factor / servers / _compute_write_capacity(simulation)
 
 
 def _estimate_mean_writes(simulation: Simulation) -> float:

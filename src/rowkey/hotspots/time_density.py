@@ -42,6 +42,8 @@ class TimeDensity:
         step_ns: the greatest time that divides all times between events.
         has_bursts: whether the sample was generated with the declared bursts, so that within its
             time the table is like it.
+        pace: events a second in the sample over those of the recording of which it is the replayed
+            half; 1 if it is all of it.
     """
 
     time: Field
@@ -52,6 +54,7 @@ class TimeDensity:
     rate: float
     step_ns: int
     has_bursts: bool = False
+    pace: float = 1.0
 
     @property
     def field(self) -> str:
@@ -71,7 +74,7 @@ class TimeDensity:
     @property
     def sample_factor(self) -> float:
         """Return how many more events the table has in the time of the sample."""
-        return 1.0 if self.has_bursts else self.rate / self.sample_rate
+        return 1.0 if self.has_bursts else self.rate * self.pace / self.sample_rate
 
     def count_events(self, span: float) -> float:
         """Return the events of a time, for each event of the sample.
@@ -115,7 +118,8 @@ def measure_time_density(
         is_generated: whether they were generated at the declared rate, bursts included.
 
     Returns:
-        None if no field holds the time, or if events do not arrive by the clock.
+        None if no field holds the time, if events do not arrive by the clock, or if all have one
+        time and no rate is declared: nothing tells how long they took.
     """
     import numpy as np
 
@@ -132,6 +136,8 @@ def measure_time_density(
     if last - first > MAX_OUTLIER_FACTOR * (trimmed_last - trimmed_first):
         margin = (trimmed_last - trimmed_first) * trimmed // (len(times) - 2 * trimmed)
         first, last = max(trimmed_first - margin, first), min(trimmed_last + margin, last)
+    if first == last and writes.rate is None:
+        return None
     distances = np.diff(times)
     step = max(int(np.gcd.reduce(distances)), 1)  # a minute, if all times are whole minutes
     last += step - 1

@@ -85,10 +85,12 @@ class MeasuredWrites:
     Args:
         is_good: whether they are even, or known to be so few that one server bears them.
         causes: why one server takes more than others, the largest first.
+        peak_factor: events of the busiest minute over the mean; 1 if no minute stands out.
     """
 
     is_good: bool
     causes: tuple[CauseFinding, ...]
+    peak_factor: float
 
 
 @dataclass(frozen=True)
@@ -242,24 +244,30 @@ class LintSubject:
         return operations <= HARMLESS_UTILIZATION * capacity
 
     @cached_property
-    def recorded_rate(self) -> float | None:
-        """Return the events a second of the recording that the sample is, or is a share of.
+    def write_rate(self) -> float | None:
+        """Return the declared events a second, in the strongest burst, or else the recording's.
 
-        None where a rate is declared, and if events do not arrive by the clock.
+        None where no rate is declared and events do not arrive by the clock. A sample may be a
+        declared share of the recording.
         """
-        if self.sample is None or self.design.writes.rate is not None:
-            return None
+        declared_rate = self.design.writes.peak_rate
+        if declared_rate is not None or self.sample is None:
+            return declared_rate
         rows, count = self.sample.rows, self.sample.event_count
         density = measure_time_density(self.design, rows, count, is_generated=False)
         return None if density is None else density.rate
 
     @property
     def needs_no_spreading(self) -> bool:
-        """Return whether one server easily bears many times the declared writes, and all reads."""
-        rate = self.design.writes.peak_rate
+        """Return whether one server easily bears many times the declared writes, and all reads.
+
+        At the peak of the sample; its own rate, without a declared one, says little of the table's.
+        """
+        rate, measured = self.design.writes.peak_rate, self.measured_writes
         if rate is None or not self.can_read_from_one_server:
             return False
-        return self.can_write_to_one_server(FORESEEN_GROWTH * rate)
+        peak_factor = 1.0 if measured is None else measured.peak_factor
+        return self.can_write_to_one_server(FORESEEN_GROWTH * peak_factor * rate)
 
     @cached_property
     def can_read_from_one_server(self) -> bool:
@@ -280,13 +288,10 @@ class LintSubject:
         Args:
             code: the cause that the rule predicts; empty for none.
         """
-        declared_rate = self.design.writes.peak_rate
-        if self.can_write_to_one_server(declared_rate):
-            return True
         measured = self.measured_writes
         if measured is not None:
             return measured.is_good or (code != "" and not self.has_measured(code))
-        if declared_rate is None and self.can_write_to_one_server(self.recorded_rate):
+        if self.can_write_to_one_server(self.write_rate):
             return True
         cause = self.causes.get(code)
         return cause is not None and cause.explained_skew < WARM_RATIO

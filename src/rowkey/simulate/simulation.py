@@ -264,13 +264,26 @@ class Simulation:
 
     @cached_property
     def time_density(self) -> TimeDensity | None:
-        """Return how densely events lie in time; None if they do not arrive by the clock."""
-        return measure_time_density(
+        """Return how densely replayed events lie in time; None if they do not arrive by the clock.
+
+        A declared rate is that of the whole recording, not of its replayed half.
+        """
+        density = measure_time_density(
             self.design,
             self.sampled_rows,
             self.operation_count,
             is_generated=self.source.summary is None,
         )
+        whole = self._read_rows.density if self._is_half_replayed else None
+        if density is None or whole is None:
+            return density
+        return replace(density, rate=whole.rate, pace=density.sample_rate / whole.sample_rate)
+
+    @property
+    def _is_half_replayed(self) -> bool:
+        """Return whether boundaries come from the first half of a sample that is known in whole."""
+        source = self.source
+        return source.summary is not None and bool(source.first_replayed) and source.is_whole
 
     @property
     def recorded_rate(self) -> float | None:
@@ -588,7 +601,7 @@ class Simulation:
         """
         source, is_shared = self.source, self.design.layout.has_shared_rows
         summary = source.summary
-        if summary is None or not source.first_replayed or not source.is_whole:
+        if summary is None or not self._is_half_replayed:
             count = self.operation_count
             rows = count if is_shared else self.replay.row_counter.distinct_count
             return _ReadRows(self.sampled_rows, self.sampled_keys, count, rows, self.time_density)

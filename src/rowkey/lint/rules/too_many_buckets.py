@@ -19,8 +19,8 @@ class TooManyBuckets(Rule):
     """A read has to ask more buckets than the servers need.
 
     What it does: for each declared read that asks every bucket, or every salt, compares their
-    number with the servers; with one server, where ten times the declared rate of the writes, and
-    the reads, would do no harm on it.
+    number with the servers; with one server, where ten times the declared rate of the writes, at
+    the peak of the sample, and the reads, would do no harm on it.
 
     Why it hurts: each bucket is a separate range to open, read and merge: 100 buckets are 100 scans
     for one answer. More than one or two for each server spread no better, and few writes need no
