@@ -88,6 +88,14 @@ def test_the_layout_of_a_time_that_does_not_fit_is_named(
         list(open_field_sample(path, "timestamp_s").read_events())
 
 
+def test_a_column_with_a_space_is_quoted_in_what_to_declare(tmp_path: Path) -> None:
+    """The option that is named can be copied to a design file."""
+    path = tmp_path / "a.csv"
+    path.write_text("host,start time\n" + "h,noon\n" * 60)
+    with pytest.raises(SampleError, match='"start time" = "%d'):
+        list(open_field_sample(path, "timestamp_s", **{"from": "start time"}).read_events())
+
+
 def test_what_is_no_day_of_a_column_of_days_is_shown(tmp_path: Path) -> None:
     """In a column of calendar digits, the message expects a day."""
     path = tmp_path / "a.jsonl"

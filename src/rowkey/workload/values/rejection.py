@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.errors import RowError
 from rowkey.messages import shorten_text
+from rowkey.workload.contract import format_inline_table
 from rowkey.workload.sample_streams import CONVERT_REMEDY, find_marked_byte, format_invalid_byte
 from rowkey.workload.values.time_detection import derive_layouts
 from rowkey.workload.values.typed_columns import format_first_value, is_text_column
@@ -62,8 +63,8 @@ def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "")
         column = field.declaration.source or field.name
         layout = next(iter(derive_layouts([text])), EXAMPLE_LAYOUT)
         remedy = (
-            f'Declare how its times are written: times = {{ {column} = "{layout}" }} in '
-            f"the format of the sample, or another type for {field.name}."
+            f"Declare how its times are written: times = {format_inline_table({column: layout})} "
+            f"in the format of the sample, or another type for {field.name}."
         )
     if text.strip().lower() == "nan" and not field.nullable:
         remedy = f"Declare {field.name} nullable, so that it is null there."
