@@ -248,6 +248,9 @@ LARGE = {
         f"[[reads]]\nname = 'r{number}'\nwhere = 'ts = {number}'\norder = 'ts'\n"
         for number in range(190 if IS_LONG else 40)
     ),
+    "searched_reads": _set_key_part("[bucket(host, 65536)]") + "".join(
+        f"[[reads]]\nname = 'r{number}'\nwhere = 'ts = {number}'\n" for number in range(15)
+    ),
     "long_lists": BASE.replace(
         "host = ?", "ts in (" + ", ".join(map(str, range(700))) + ") and host in (?, ?)"
     ),
@@ -259,7 +262,7 @@ SPLITS_NAMES = [*FILES][:: 6 if IS_LONG else 12]
 """Files that `rowkey splits` reads too, which reads every file as `rowkey check` does."""
 LONG_NAMES = {
     "unknown_options", "many_fields", "chosen_twice", "letters", "wide_buckets",
-    "many_splits", "open_long_string", "deep_buckets",
+    "many_splits", "open_long_string", "deep_buckets", "searched_reads",
 }  # fmt: skip
 """Files that take longest and resemble others: only `make test-long` reads them."""
 

@@ -107,6 +107,8 @@ class ReadSimulator:
         self._planner = ReadPlanner(design.key)
         self._event_keys = keys
         self._rows = RowsByKey(design, events, keys)
+        self._full_scans: dict[str, tuple[Plan, list[tuple[int, int]], list[range]]] = {}
+        """The plans of reads that scan the whole table, which are the same for all values."""
         if design.layout.has_shared_rows:
             counts, event_count = self._rows.counts, row_count
             self.row_count = round(counts.estimate_rows(event_count))
@@ -284,8 +286,7 @@ class ReadSimulator:
             weight: the answers that it stands for.
         """
         bounds, event = question.bounds, question.source_events[0]
-        plan = self._planner.plan(bounds, read.order)
-        row_spans = [self._rows.find_span(one.start, one.stop) for one in plan.ranges]
+        plan, row_spans, spans = self._plan_read(read, bounds)
         matching_rows = self._rows.list_rows(question.matching_events)
         sources = self._find_source_rows(question)
         sums = self._rows.count_read(bounds)
@@ -312,7 +313,6 @@ class ReadSimulator:
             scanned = min(scanned, max_rows * max(covered / max(len(matching_rows), 1), 1.0))
         scanned = max(scanned, answer.count)
 
-        spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
         stops_early = plan.serves_order or plan.serves_backwards or not read.order
         if read.limit is not None and answer.count > read.limit and stops_early:
             spans, row_spans, scanned = self._stop_at_limit(
@@ -320,6 +320,28 @@ class ReadSimulator:
             )
         load = self._measure_load(origin, weight, spans, row_spans, scanned)
         return ReadTrial.from_plan(plan, answer, scanned, load)
+
+    def _plan_read(
+        self, read: DeclaredRead, bounds: Bounds
+    ) -> tuple[Plan, list[tuple[int, int]], list[range]]:
+        """Return the plan of a read, and the sampled rows and the regions of each of its ranges."""
+        plan = self._planner.plan(bounds, read.order)
+        if plan.is_full_scan:
+            return self._full_scans.setdefault(read.name, (plan, *self._find_whole_spans(plan)))
+        return plan, *self._find_spans(plan)
+
+    def _find_whole_spans(self, plan: Plan) -> tuple[list[tuple[int, int]], list[range]]:
+        """Return the sampled rows and the regions of each range of a plan that reads all rows."""
+        for other, row_spans, spans in self._full_scans.values():
+            if (other.pinned_values, other.intervals) == (plan.pinned_values, plan.intervals):
+                return row_spans, spans
+        return self._find_spans(plan)
+
+    def _find_spans(self, plan: Plan) -> tuple[list[tuple[int, int]], list[range]]:
+        """Return the sampled rows and the regions of each range of a plan."""
+        row_spans = [self._rows.find_span(one.start, one.stop) for one in plan.ranges]
+        spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
+        return row_spans, spans
 
     def _find_source_rows(self, question: TrialQuestion) -> np.ndarray[Any, Any]:
         """Return the rows that the values of a trial are from, each once: they certainly exist."""
