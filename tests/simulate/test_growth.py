@@ -263,22 +263,73 @@ def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly(declared
 
 
 @pytest.mark.parametrize("whale_share", [0.3, 0.55])
-def test_a_whale_keeps_its_share_where_others_grow_in_number(whale_share: float) -> None:
-    """Half of all lines are of one node, whatever the number of the others."""
+@pytest.mark.parametrize("declared", ["nothing", "number", "more"])
+def test_a_whale_keeps_its_share_unless_more_like_it_are_declared(
+    whale_share: float, declared: str
+) -> None:
+    """A third or half of all lines are of one node, also of a table of many more, if not told."""
     chance = np.random.default_rng(7)
     nodes = np.where(chance.random(40_000) < whale_share, 0, chance.integers(1, 300, 40_000))
     times = np.sort(chance.integers(0, 40_000, 40_000))
+    node = {"type": "u32"} | ({"distinct": 300_000} if declared == "number" else {})
     design = Design(
         "t",
         "[bucket(node, 16)][node][ts][n]",
         splits="per_bucket",
-        fields={"node": "u32", "ts": "timestamp_s", "n": "u32"},
-        writes={"rate": "1000/s", "time": "ts", "grows": "entities"},
+        fields={"node": node, "ts": "timestamp_s", "n": "u32"},
+        writes={"rate": "1000/s", "time": "ts"}
+        | ({"grows": "entities"} if declared == "more" else {}),
         cluster={"servers": 8},
+        reads=[{"name": "it", "where": "node = ? and ts >= ? and ts < ?", "span": "1h"}],
     )
     rows = {"node": nodes, "ts": START_MS // 1_000 + times, "n": np.arange(len(nodes))}
-    skew = run(design, pa.table(rows)).verdict.skew
-    assert pytest.approx(8 * (whale_share + (1 - whale_share) / 8), rel=0.1) == skew
+    result = run(design, pa.table(rows))
+    (cost,) = result.reads
+    own = 3_600 * (whale_share**2 + (1 - whale_share) ** 2 / 299)
+    if declared == "more":
+        assert "even" == result.verdict.level
+        assert pytest.approx(own, rel=0.1) == cost.returned_rows
+    else:
+        expected = 8 * (whale_share + (1 - whale_share) / 8)
+        assert pytest.approx(expected, rel=0.1) == result.verdict.skew
+        assert cost.returned_rows > 100 * own
+
+
+def measure_meters(metric: dict[str, Any], unit: dict[str, Any]) -> ReadCost:
+    """Return the cost of a read of a day of one measure; the sample has two units of seven."""
+    hours = np.repeat(np.arange(24 * 60), 14)
+    events = pa.table(
+        {
+            "metric": [f"m{n % 7}" for n in range(len(hours))],
+            "unit": [n // 7 % 2 for n in range(len(hours))],
+            "ts": START_MS // 1_000 // 3_600 * 3_600 + 3_600 * hours,
+        }
+    )
+    design = Design(
+        "grid", "[metric][ts][unit]",
+        fields={"metric": {"type": "text", **metric}, "unit": {"type": "u32", **unit},
+                "ts": "timestamp_s"},
+        writes={"time": "ts", "rate": "3000/s", "grows": "entities"},
+        reads=[{"name": "day", "where": "unit = ? and metric = ? and ts >= ? and ts < ?",
+                "span": "1d"}],
+    )  # fmt: skip
+    (cost,) = run(design, events).reads
+    return cost
+
+
+@pytest.mark.parametrize(("metric", "unit"), [({}, {"distinct": 1_542_857}), ({"distinct": 7}, {})])
+def test_what_is_declared_of_one_field_leaves_the_others_as_they_are(
+    metric: dict[str, Any], unit: dict[str, Any]
+) -> None:
+    """A day of a measure has the rows of a million units, of which a read wants one."""
+    cost = measure_meters(metric, unit)
+    assert pytest.approx(24, abs=1.5) == cost.returned_rows
+    assert pytest.approx(3_000 * 86_400 / 7, rel=0.1) == cost.read_rows
+
+
+def test_a_read_says_of_which_field_more_entities_are() -> None:
+    """Nothing tells measures from units, so the sentence names what to declare."""
+    assert "more entities are taken as more values of metric" in measure_meters({}, {}).assumption
 
 
 @pytest.mark.parametrize("slices", ["[time_slice(ts, 1d)]", "[time_bucket(ts, 1d)][ts]"])

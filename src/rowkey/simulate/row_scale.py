@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     import numpy as np
     import pyarrow as pa
@@ -32,6 +33,10 @@ MIN_LONGER = 1.5
 MAX_WAVE_FACTOR = 10
 """Times the sample's rate up to which the declared rate may be that of another hour or season, so
 that more values or busier ones may be the reason."""
+MIN_EVENTS = 2
+"""Mean events of a value from which on more of them are a reason of more events."""
+MIN_OWNERS = 1.5
+"""Mean values of a field beside one of another from which on that one is not theirs."""
 DEVIATIONS = 1.96
 
 
@@ -52,6 +57,7 @@ class RowScale:
             in the time of the sample.
         value_counts: how many values each field has that tells rows apart; infinite if unknown.
         declared_counts: how many values the table has in fields that declare it.
+        listed_fields: those of them that list their values: more events bring no more of them.
         part: what the sample is a part of: `period`, `events` or the name of a field.
         part_share: how much of that it is; None if unknown.
         pace: the field of which each value writes at a period, with that period and the time that
@@ -70,6 +76,7 @@ class RowScale:
         is_bounded: bool = True,
         value_counts: Mapping[str, float] | None = None,
         declared_counts: Mapping[str, int] | None = None,
+        listed_fields: Collection[str] = (),
         part: str = "period",
         part_share: float | None = None,
         pace: tuple[str, float, float] | None = None,
@@ -82,6 +89,7 @@ class RowScale:
         self._measurements = measurements
         self._value_counts = value_counts or {}
         self._declared_counts = declared_counts or {}
+        self._listed_fields = listed_fields
         self._part = part
         self._pace = pace
         self._part_share = part_share
@@ -144,9 +152,15 @@ class RowScale:
 
         In a sample of all rows of some entities, those of one lie together.
         """
-        if self._part_share is None or self._part not in self._rows.schema.names:
-            return inf
-        return count_draws(self._measure_values((self._part,))[0])
+        is_part = self._part_share is not None
+        return min(
+            (
+                count_draws(self._measure_values((name,))[0])
+                for name, growth in self._value_growth.items()
+                if growth >= MIN_LONGER or (is_part and name == self._part)
+            ),
+            default=inf,
+        )
 
     def count_paced_rows(self, read: DeclaredRead) -> float | None:
         """Return the rows of an answer where each value of a field writes at a declared period.
@@ -246,6 +260,8 @@ class RowScale:
         if count is not None:
             if self._is_bounded or is_faster:
                 texts.append(f"{names[0]} has the declared {count:,} values")
+        elif self._grows == "entities" and is_faster and self._growing_field is not None:
+            texts.append(f"more entities are taken as more values of {self._growing_field}")
         elif self._is_growth_unknown and self._density is not None and read.equality_fields:
             texts.append(
                 f"the declared rate is {_format_number(self._density.sample_factor)} times that of "
@@ -317,7 +333,8 @@ class RowScale:
             stay = growth.compare_spans(max(span, 1.0), heavy=is_heavy)
         # What the declared rate has beyond that of the sample: of the same values, or of others.
         busier = stay.scale(events)
-        if is_heavy or self._part == "events":
+        growing = [name for name in self._value_growth if self._grows_with(names, name)]
+        if self._part == "events" or (is_heavy and self._growing_field not in growing):
             return busier
         others = busier.scale(1 / rate_factor)
         if (count := self._count_declared_values(names)) is not None:
@@ -325,13 +342,69 @@ class RowScale:
             return others.scale(self._count_values(names) * rate_factor / stay.value / count)
         if self._grows == "rows":
             return busier
-        if self._part in names or self._grows == "entities" or self._is_growth_unknown:
+        if self._value_growth:
+            more = prod(self._value_growth[name] for name in growing)
+            if not self._value_growth.keys() >= {*names}:
+                more *= max(rate_factor / prod(self._value_growth.values()), 1.0)
+            return busier.scale(1 / more)
+        if self._grows == "entities" or self._is_growth_unknown:
             return others
         return Estimate(min(others.low, busier.low), others.value, max(others.high, busier.high))
 
+    @cached_property
+    def _value_growth(self) -> dict[str, float]:
+        """Return how many times as many values fields have in the table, as far as declared.
+
+        What they leave of the declared rate is more values of all other fields.
+        """
+        most = 1.0 if self._density is None else self._density.sample_factor
+        growth: dict[str, float] = {}
+        for name, count in self._declared_counts.items():
+            if name in self._rows.schema.names:
+                more = 1.0 if name in self._listed_fields else count / self._count_values((name,))
+                growth[name] = max(min(more, most), 1.0)
+        if self._growing_field is not None and self._growing_field not in growth:
+            growth[self._growing_field] = max(most / prod(growth.values()), 1.0)
+        return growth
+
+    @cached_property
+    def _growing_field(self) -> str | None:
+        """Return the field of which the table is declared to have more values, as busy as these.
+
+        That of which the sample has a part; the one of most values in the key, of which each has
+        several events, where the declared rate is that of more entities.
+        """
+        names = self._rows.schema.names
+        if self._part in names:
+            return self._part
+        if self._grows != "entities":
+            return None
+        counts = {
+            name: self._count_values((name,))
+            for name in self._leave_out_time(self._value_counts)
+            if name in names
+        }
+        repeated = {name: n for name, n in counts.items() if MIN_EVENTS * n <= self._rows.num_rows}
+        return max(repeated, key=lambda name: repeated[name], default=None)
+
+    def _grows_with(self, names: tuple[str, ...], field: str) -> bool:
+        """Return whether some values become more as those of a field do: it is one, or has them.
+
+        A device of one user does; a country of many users does not.
+        """
+        if field in names:
+            return True
+        if self._count_values((field,)) == 1:
+            return False
+        together = self._count_values(tuple(sorted((*names, field))))
+        return together < MIN_OWNERS * self._count_values(names)
+
     def _count_values(self, names: tuple[str, ...]) -> int:
         """Return how many values in some fields the sample has."""
-        return len(self._measure_values(names)[1].is_heavy)
+        measurement = "count", *names
+        if measurement not in self._measurements:
+            self._measurements[measurement] = int(number_values(self._rows, names).max(initial=-1))
+        return int(self._measurements[measurement]) + 1
 
     def _count_declared_values(self, names: tuple[str, ...]) -> int | None:
         """Return how many values the table has in some fields, if that is declared.

@@ -466,8 +466,8 @@ class Simulation:
     def _entity_chance(self) -> EntityChance | None:
         """Return how few entities a sample of some of them has; None if it has all.
 
-        Of a table that grows by more entities, those of a great share keep it: chance has no part
-        in that.
+        Those of a great share keep it unless the table is declared to grow by more entities: chance
+        has no part in that.
         """
         import numpy as np
         import pyarrow as pa
@@ -485,7 +485,8 @@ class Simulation:
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
         entities = number_values(self.sampled_rows, [part.field])
-        if self.design.sample_share is None and self.time_density is not None:
+        is_kept = self.design.sample_share is None and self._grows != "entities"
+        if is_kept and self.time_density is not None:
             places = self.time_density.place_times(self.sampled_rows)
             is_heavy = ValueGrowth(entities, places).is_heavy[entities]
             entities[is_heavy] = len(entities) + np.flatnonzero(is_heavy)
@@ -646,6 +647,9 @@ class Simulation:
                 1 if density is None else density.step_ns,
             ),
             declared_counts=self._list_declared_counts(),
+            listed_fields=[
+                name for name, field in design.fields.items() if field.type.possible_values
+            ],
             pace=self._find_pace(),
             part=design.sample_part,
             part_share=design.sample_share,
