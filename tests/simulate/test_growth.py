@@ -287,6 +287,7 @@ def test_a_whale_keeps_its_share_unless_more_like_it_are_declared(
     (cost,) = result.reads
     own = 3_600 * (whale_share**2 + (1 - whale_share) ** 2 / 299)
     if declared == "more":
+        assert "more entities are taken as more values of node" in cost.assumption
         assert "even" == result.verdict.level
         assert pytest.approx(own, rel=0.1) == cost.returned_rows
     else:
@@ -327,9 +328,28 @@ def test_what_is_declared_of_one_field_leaves_the_others_as_they_are(
     assert pytest.approx(3_000 * 86_400 / 7, rel=0.1) == cost.read_rows
 
 
-def test_a_read_says_of_which_field_more_entities_are() -> None:
-    """Nothing tells measures from units, so the sentence names what to declare."""
-    assert "more entities are taken as more values of metric" in measure_meters({}, {}).assumption
+def test_a_kind_with_nearly_all_events_keeps_them_of_more_entities() -> None:
+    """Of more sessions as many are of one protocol; the few protocols are no entities."""
+    chance = np.random.default_rng(5)
+    count = 20_000
+    events = pa.table(
+        {
+            "protocol": np.where(chance.random(count) < 0.96, 0, chance.integers(1, 6, count)),
+            "session": np.arange(count),
+            "ts": START_MS // 1_000 + np.sort(chance.integers(0, 86_400, count)),
+        }
+    )
+    design = Design(
+        "logins", "[protocol][ts][session]", splits=["\\x01", "\\x02", "\\x03"],
+        cluster={"servers": 4},
+        fields={"protocol": "u8", "session": "u32", "ts": "timestamp_s"},
+        writes={"time": "ts", "rate": "40/s", "grows": "entities"},
+        reads=[{"name": "it", "where": "protocol = ? and ts >= ? and ts < ?", "span": "10m"}],
+    )  # fmt: skip
+    result = run(design, events)
+    (cost,) = result.reads
+    assert pytest.approx(0.96**2 * 40 * 600, rel=0.1) == cost.returned_rows
+    assert pytest.approx(4 * 0.97, rel=0.03) == result.verdict.skew
 
 
 @pytest.mark.parametrize("slices", ["[time_slice(ts, 1d)]", "[time_bucket(ts, 1d)][ts]"])

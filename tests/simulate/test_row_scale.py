@@ -166,6 +166,25 @@ def test_wrong_clocks_do_not_stretch_the_time() -> None:
     assert pytest.approx(right, rel=0.1) == found
 
 
+def test_a_burst_in_quiet_times_does_not_shorten_the_recording() -> None:
+    """Nearly all events of twenty minutes come within one; the others still tell their length."""
+    burst = [("u1", START_MS + 240_000 + n) for n in range(20_000)]
+    quiet = [("u1", START_MS + n * 10_000) for n in range(120)]
+    rate = len(burst + quiet) / 1_190
+    found = measure_read(sorted(quiet + burst, key=lambda event: event[1]), BUSY, span="10m")
+    assert f"the sample has {rate:.3g}" in found.assumption
+
+
+def test_times_far_from_all_others_are_told() -> None:
+    """One event weeks after all others neither makes the recording long nor goes unsaid."""
+    events = [*make_user_stream()[::RATE], ("u1", START_MS + 40 * 86_400_000)]
+    table = pa.table({"user": [one for one, _ in events], "ts": [ts for _, ts in events]})
+    result = run(Design("t", "[user][ts]", fields=FIELDS, writes={"time": "ts"}), table)
+    assert any("longer before or after all others" in str(one) for one in result.remarks)
+    result = run(result.design, table.slice(0, len(table) - 1))
+    assert not any("longer before or after all others" in str(one) for one in result.remarks)
+
+
 def test_the_verdict_counts_the_rows_of_the_rate(tmp_path: Path) -> None:
     """A day of 8,000 events a second is not judged by the few rows of a sample."""
     path = tmp_path / "sample.csv"

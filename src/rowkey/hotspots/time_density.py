@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
     from rowkey.plan import DeclaredRead
 
-TRIMMED_SHARE = 0.01
+STRAY_SHARE = 0.01
 """Share of the earliest and of the latest times that do not count if they are far from the others:
-some clocks say 1970."""
-MAX_OUTLIER_FACTOR = 1.5
-"""Times the length of the other times up to which the earliest and the latest are believed."""
+some clocks say 1970. They are if nothing came for longer than all others took."""
 SAME_RATE = 0.02
 """Relative difference up to which the sample is taken to be at the declared rate."""
 MAX_SHARED_TIMES = 0.5
@@ -42,6 +40,8 @@ class TimeDensity:
         step_ns: the greatest time that divides all times between events.
         has_bursts: whether the sample was generated with the declared bursts, so that within its
             time the table is like it.
+        stray_count: how many times of the sample lie far before or after all others, and do not
+            count.
         pace: events a second in the sample over those of the recording of which it is the replayed
             half; 1 if it is all of it.
     """
@@ -54,6 +54,7 @@ class TimeDensity:
     rate: float
     step_ns: int
     has_bursts: bool = False
+    stray_count: int = 0
     pace: float = 1.0
 
     @property
@@ -128,14 +129,10 @@ def measure_time_density(
     if time is None or time.type.unit_ns is None or writes.arrival not in CLOCK_ARRIVALS:
         return None
     times = np.sort(time.to_internal_batch(rows.column(time.name).drop_null()))
-    trimmed = int(len(times) * TRIMMED_SHARE)
     if not len(times):
         return None
-    first, last = int(times[0]), int(times[-1])
-    trimmed_first, trimmed_last = int(times[trimmed]), int(times[-1 - trimmed])
-    if last - first > MAX_OUTLIER_FACTOR * (trimmed_last - trimmed_first):
-        margin = (trimmed_last - trimmed_first) * trimmed // (len(times) - 2 * trimmed)
-        first, last = max(trimmed_first - margin, first), min(trimmed_last + margin, last)
+    kept = _leave_out_strays(times)
+    first, last = int(kept[0]), int(kept[-1])
     if first == last and writes.rate is None:
         return None
     distances = np.diff(times)
@@ -154,4 +151,16 @@ def measure_time_density(
     # Events at equal distances have a step too, by which others may come between them.
     is_shared = np.count_nonzero(distances) < MAX_SHARED_TIMES * len(times)
     step_ns = step * unit_ns if is_shared else unit_ns
-    return TimeDensity(time, first, last, unit_ns, sample_rate, rate, step_ns, has_bursts)
+    strays = len(times) - len(kept)
+    return TimeDensity(time, first, last, unit_ns, sample_rate, rate, step_ns, has_bursts, strays)
+
+
+def _leave_out_strays(times: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, Any]:
+    """Return ascending times without the few that lie far before or far after all others."""
+    import numpy as np
+
+    count = int(len(times) * STRAY_SHARE)
+    length = times[-1 - count] - times[count]
+    pauses = np.flatnonzero(np.diff(times) > length)
+    early, late = pauses[pauses < count], pauses[pauses >= len(times) - 1 - count]
+    return times[early.max(initial=-1) + 1 : late.min(initial=len(times) - 1) + 1]

@@ -33,8 +33,10 @@ MIN_LONGER = 1.5
 MAX_WAVE_FACTOR = 10
 """Times the sample's rate up to which the declared rate may be that of another hour or season, so
 that more values or busier ones may be the reason."""
+MIN_ENTITIES = 20
+"""Values of a field from which on they may be the entities that become more: fewer are kinds."""
 MIN_EVENTS = 2
-"""Mean events of a value from which on more of them are a reason of more events."""
+"""Mean events of such a value at least: those of one event, such as a line, are no entities."""
 MIN_OWNERS = 1.5
 """Mean values of a field beside one of another from which on that one is not theirs."""
 DEVIATIONS = 1.96
@@ -371,8 +373,8 @@ class RowScale:
     def _growing_field(self) -> str | None:
         """Return the field of which the table is declared to have more values, as busy as these.
 
-        That of which the sample has a part; the one of most values in the key, of which each has
-        several events, where the declared rate is that of more entities.
+        That of which the sample has a part; where the declared rate is that of more entities, the
+        one of most values in the key.
         """
         names = self._rows.schema.names
         if self._part in names:
@@ -384,8 +386,9 @@ class RowScale:
             for name in self._leave_out_time(self._value_counts)
             if name in names
         }
-        repeated = {name: n for name, n in counts.items() if MIN_EVENTS * n <= self._rows.num_rows}
-        return max(repeated, key=lambda name: repeated[name], default=None)
+        most = self._rows.num_rows / MIN_EVENTS
+        entities = {name: n for name, n in counts.items() if MIN_ENTITIES <= n <= most}
+        return max(entities, key=lambda name: entities[name], default=None)
 
     def _grows_with(self, names: tuple[str, ...], field: str) -> bool:
         """Return whether some values become more as those of a field do: it is one, or has them.

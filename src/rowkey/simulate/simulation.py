@@ -33,7 +33,7 @@ from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.simulate.replay import draw_salts, encode_keys
-from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, MIN_LONGER, RowScale
+from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, MIN_ENTITIES, MIN_LONGER, RowScale
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.value_groups import count_draws, number_values
@@ -185,6 +185,7 @@ class Simulation:
             *self.split_report.remarks,
             *_remark_few_events(self.operation_count),
             *_remark_time_order(self.source.disorder),
+            *_remark_stray_times(self.time_density, self.sampled_rows.num_rows),
         )
 
     @cached_property
@@ -466,7 +467,7 @@ class Simulation:
     def _entity_chance(self) -> EntityChance | None:
         """Return how few entities a sample of some of them has; None if it has all.
 
-        Those of a great share keep it unless the table is declared to grow by more entities: chance
+        Values of a great share keep it unless they are entities of which more are declared: chance
         has no part in that.
         """
         import numpy as np
@@ -485,8 +486,8 @@ class Simulation:
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
         entities = number_values(self.sampled_rows, [part.field])
-        is_kept = self.design.sample_share is None and self._grows != "entities"
-        if is_kept and self.time_density is not None:
+        is_growing = self._grows == "entities" and int(entities.max()) + 1 >= MIN_ENTITIES
+        if self.design.sample_share is None and not is_growing and self.time_density is not None:
             places = self.time_density.place_times(self.sampled_rows)
             is_heavy = ValueGrowth(entities, places).is_heavy[entities]
             entities[is_heavy] = len(entities) + np.flatnonzero(is_heavy)
@@ -866,6 +867,23 @@ def _remark_time_order(disorder: float | None) -> Iterator[str]:
             "time before them, so it is replayed in the order of time; if rows arrive in the order "
             "of the file, set [writes] sort = false",
             share=disorder,
+        )
+
+
+def _remark_stray_times(density: TimeDensity | None, row_count: int) -> Iterator[str]:
+    """Yield a remark if some times are so far from the others that they do not count.
+
+    Args:
+        density: how densely the events lie in time.
+        row_count: sampled events.
+    """
+    if density is not None and density.stray_count:
+        yield Message(
+            "sample.stray_times",
+            "{share:.2%} of the events are longer before or after all others than these take "
+            "together: they do not count for the time of the sample, which is {days:,.3g} days",
+            share=density.stray_count / row_count,
+            days=density.duration_s / 86_400,
         )
 
 
