@@ -318,14 +318,23 @@ def measure_meters(metric: dict[str, Any], unit: dict[str, Any]) -> ReadCost:
     return cost
 
 
-@pytest.mark.parametrize(("metric", "unit"), [({}, {"distinct": 1_542_857}), ({"distinct": 7}, {})])
+@pytest.mark.parametrize(
+    ("metric", "unit", "fields"),
+    [
+        ({}, {"distinct": 1_542_857}, ""),
+        ({"distinct": 7}, {}, "unit"),
+        ({}, {}, "metric and unit"),
+    ],
+)
 def test_what_is_declared_of_one_field_leaves_the_others_as_they_are(
-    metric: dict[str, Any], unit: dict[str, Any]
+    metric: dict[str, Any], unit: dict[str, Any], fields: str
 ) -> None:
     """A day of a measure has the rows of a million units, of which a read wants one."""
     cost = measure_meters(metric, unit)
     assert pytest.approx(24, abs=1.5) == cost.returned_rows
     assert pytest.approx(3_000 * 86_400 / 7, rel=0.1) == cost.read_rows
+    told = cost.assumption.partition("more entities are taken as more values of ")[2]
+    assert fields == told.partition(";")[0]
 
 
 def test_a_kind_with_nearly_all_events_keeps_them_of_more_entities() -> None:

@@ -157,9 +157,9 @@ class RowScale:
         is_part = self._part_share is not None
         return min(
             (
-                count_draws(self._measure_values((name,))[0])
-                for name, growth in self._value_growth.items()
-                if growth >= MIN_LONGER or (is_part and name == self._part)
+                count_draws(self._measure_values(fields)[0])
+                for fields, growth in self._value_growth.items()
+                if fields and (growth >= MIN_LONGER or (is_part and fields == self._entity))
             ),
             default=inf,
         )
@@ -262,8 +262,10 @@ class RowScale:
         if count is not None:
             if self._is_bounded or is_faster:
                 texts.append(f"{names[0]} has the declared {count:,} values")
-        elif self._grows == "entities" and is_faster and self._growing_field is not None:
-            texts.append(f"more entities are taken as more values of {self._growing_field}")
+        elif self._grows == "entities" and self._entity:
+            if self._value_growth[self._entity] >= MIN_LONGER:
+                fields = " and ".join(self._entity)
+                texts.append(f"more entities are taken as more values of {fields}")
         elif self._is_growth_unknown and self._density is not None and read.equality_fields:
             texts.append(
                 f"the declared rate is {_format_number(self._density.sample_factor)} times that of "
@@ -335,8 +337,9 @@ class RowScale:
             stay = growth.compare_spans(max(span, 1.0), heavy=is_heavy)
         # What the declared rate has beyond that of the sample: of the same values, or of others.
         busier = stay.scale(events)
-        growing = [name for name in self._value_growth if self._grows_with(names, name)]
-        if self._part == "events" or (is_heavy and self._growing_field not in growing):
+        growing = [fields for fields in self._value_growth if self._grows_with(names, fields)]
+        is_kept = is_heavy and not (self._is_one_entity and self._entity in growing)
+        if self._part == "events" or is_kept:
             return busier
         others = busier.scale(1 / rate_factor)
         if (count := self._count_declared_values(names)) is not None:
@@ -345,8 +348,8 @@ class RowScale:
         if self._grows == "rows":
             return busier
         if self._value_growth:
-            more = prod(self._value_growth[name] for name in growing)
-            if not self._value_growth.keys() >= {*names}:
+            more = prod(self._value_growth[fields] for fields in growing)
+            if not {name for fields in self._value_growth for name in fields} >= {*names}:
                 more *= max(rate_factor / prod(self._value_growth.values()), 1.0)
             return busier.scale(1 / more)
         if self._grows == "entities" or self._is_growth_unknown:
@@ -354,52 +357,63 @@ class RowScale:
         return Estimate(min(others.low, busier.low), others.value, max(others.high, busier.high))
 
     @cached_property
-    def _value_growth(self) -> dict[str, float]:
+    def _value_growth(self) -> dict[tuple[str, ...], float]:
         """Return how many times as many values fields have in the table, as far as declared.
 
         What they leave of the declared rate is more values of all other fields.
         """
         most = 1.0 if self._density is None else self._density.sample_factor
-        growth: dict[str, float] = {}
+        growth: dict[tuple[str, ...], float] = {}
         for name, count in self._declared_counts.items():
             if name in self._rows.schema.names:
                 more = 1.0 if name in self._listed_fields else count / self._count_values((name,))
-                growth[name] = max(min(more, most), 1.0)
-        if self._growing_field is not None and self._growing_field not in growth:
-            growth[self._growing_field] = max(most / prod(growth.values()), 1.0)
+                growth[name,] = max(min(more, most), 1.0)
+        if self._entity is not None and self._entity not in growth:
+            growth[self._entity] = max(most / prod(growth.values()), 1.0)
         return growth
 
     @cached_property
-    def _growing_field(self) -> str | None:
-        """Return the field of which the table is declared to have more values, as busy as these.
+    def _entity(self) -> tuple[str, ...] | None:
+        """Return the fields of which the table is declared to have more values, as busy as these.
 
         That of which the sample has a part; where the declared rate is that of more entities, the
-        one of most values in the key.
+        one of most values in the key. If none has many, all of them together: of a few measures of
+        a few machines there are more machines with these measures, or more measures of them.
         """
         names = self._rows.schema.names
         if self._part in names:
-            return self._part
+            return (self._part,)
         if self._grows != "entities":
             return None
         counts = {
             name: self._count_values((name,))
             for name in self._leave_out_time(self._value_counts)
-            if name in names
+            if name in names and name not in self._declared_counts
         }
         most = self._rows.num_rows / MIN_EVENTS
-        entities = {name: n for name, n in counts.items() if MIN_ENTITIES <= n <= most}
-        return max(entities, key=lambda name: entities[name], default=None)
+        repeated = tuple(name for name, count in counts.items() if count <= most)
+        many = [name for name in repeated if counts[name] >= MIN_ENTITIES]
+        return (max(many, key=lambda name: counts[name]),) if many else repeated
 
-    def _grows_with(self, names: tuple[str, ...], field: str) -> bool:
-        """Return whether some values become more as those of a field do: it is one, or has them.
+    @property
+    def _is_one_entity(self) -> bool:
+        """Return whether one field has the values of which the table has more."""
+        return (
+            self._entity is not None
+            and len(self._entity) == 1
+            and (self._part in self._entity or self._count_values(self._entity) >= MIN_ENTITIES)
+        )
 
-        A device of one user does; a country of many users does not.
+    def _grows_with(self, names: tuple[str, ...], fields: tuple[str, ...]) -> bool:
+        """Return whether some values become more as those of some fields do.
+
+        A device of one user does, as his name; a country of many users does not.
         """
-        if field in names:
+        if {*fields} <= {*names}:
             return True
-        if self._count_values((field,)) == 1:
+        if self._count_values(fields) == 1:
             return False
-        together = self._count_values(tuple(sorted((*names, field))))
+        together = self._count_values(tuple(sorted({*names, *fields})))
         return together < MIN_OWNERS * self._count_values(names)
 
     def _count_values(self, names: tuple[str, ...]) -> int:
