@@ -337,6 +337,33 @@ def test_what_is_declared_of_one_field_leaves_the_others_as_they_are(
     assert fields == told.partition(";")[0]
 
 
+@pytest.mark.parametrize("rate", ["0.5/s", "5/s", "500/s"])
+def test_a_list_of_values_says_nothing_of_the_number_of_users(rate: str) -> None:
+    """A field of listed values beside them changes neither a user's rows nor their margin."""
+    chance = np.random.default_rng(2)
+    events = pa.table(
+        {
+            "user": chance.integers(0, 300, 4_000),
+            "kind": ["view"] * 4_000,
+            "ts": START_MS // 1_000 + np.arange(4_000),
+        }
+    )
+    kinds = [{"type": "choice", "of": ["view", "buy"]}, {"type": "text", "max_bytes": 8}]
+    listed, free = (
+        run(
+            Design(
+                "t", "[user][ts][kind]", fields={"user": "u32", "ts": "timestamp_s", "kind": kind},
+                writes={"time": "ts", "rate": rate}, families={"d": {"ttl": "1d"}},
+                reads=[{"name": "it", "where": "user = ?"}],
+            ),
+            events,
+        ).reads[0]
+        for kind in kinds
+    )  # fmt: skip
+    assert pytest.approx(free.returned_rows) == listed.returned_rows
+    assert pytest.approx(free.margins.returned_rows) == listed.margins.returned_rows
+
+
 def test_a_kind_with_nearly_all_events_keeps_them_of_more_entities() -> None:
     """Of more sessions as many are of one protocol; the few protocols are no entities."""
     chance = np.random.default_rng(5)

@@ -347,14 +347,14 @@ class RowScale:
             return others.scale(self._count_values(names) * rate_factor / stay.value / count)
         if self._grows == "rows":
             return busier
-        if self._value_growth:
-            more = prod(self._value_growth[fields] for fields in growing)
-            if not {name for fields in self._value_growth for name in fields} >= {*names}:
-                more *= max(rate_factor / prod(self._value_growth.values()), 1.0)
-            return busier.scale(1 / more)
-        if self._grows == "entities" or self._is_growth_unknown:
-            return others
-        return Estimate(min(others.low, busier.low), others.value, max(others.high, busier.high))
+        more = prod(self._value_growth[fields] for fields in growing)
+        rest = 1.0
+        if not {name for fields in self._value_growth for name in fields} >= {*names}:
+            rest = max(rate_factor / prod(self._value_growth.values()), min(rate_factor, 1.0))
+        likely = busier.scale(1 / (more * rest))
+        if rest == 1 or self._grows == "entities" or self._is_growth_unknown:
+            return likely
+        return Estimate(min(likely.low, busier.low), likely.value, max(likely.high, busier.high))
 
     @cached_property
     def _value_growth(self) -> dict[tuple[str, ...], float]:
