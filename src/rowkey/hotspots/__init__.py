@@ -8,6 +8,7 @@ from rowkey.hotspots.cause_search import (
 from rowkey.hotspots.causes import CAUSES as CAUSES
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.declared_part import (
+    MIN_GROWTH,
     DeclaredPart,
     count_declared_values,
     count_table_values,
@@ -66,6 +67,7 @@ __all__ = [
     "CAUSES",
     "CLOCK_ARRIVALS",
     "MIN_EVENTS_PER_SERVER",
+    "MIN_GROWTH",
     "MIN_PEAK_EVENTS",
     "RANDOM_ARRIVAL",
     "READ_CAUSES",

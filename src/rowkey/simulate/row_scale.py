@@ -8,7 +8,7 @@ from functools import cached_property
 from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
-from rowkey.hotspots import SAME_RATE
+from rowkey.hotspots import MIN_GROWTH, SAME_RATE
 from rowkey.schema import NANOSECONDS
 from rowkey.simulate.value_groups import count_draws, number_values
 from rowkey.workload import (
@@ -35,8 +35,9 @@ MAX_WAVE_FACTOR = 10
 that more values or busier ones may be the reason."""
 MIN_ENTITIES = 20
 """Values of a field from which on they may be the entities that become more: fewer are kinds."""
-MIN_EVENTS = 2
-"""Mean events of such a value at least: those of one event, such as a line, are no entities."""
+MIN_ENTITY_EVENTS = 2
+"""Mean events of a value from which on they can come together, and more of them be the reason of a
+higher rate; the number of an event does not."""
 MIN_OWNERS = 1.5
 """Mean values of a field beside one of another from which on that one is not theirs."""
 DEVIATIONS = 1.96
@@ -159,7 +160,7 @@ class RowScale:
             (
                 count_draws(self._measure_values(fields)[0])
                 for fields, growth in self._value_growth.items()
-                if fields and (growth >= MIN_LONGER or (is_part and fields == self._entity))
+                if fields and (growth >= MIN_GROWTH or (is_part and fields == self._entity))
             ),
             default=inf,
         )
@@ -263,7 +264,7 @@ class RowScale:
             if self._is_bounded or is_faster:
                 texts.append(f"{names[0]} has the declared {count:,} values")
         elif self._grows == "entities" and self._entity:
-            if self._value_growth[self._entity] >= MIN_LONGER:
+            if self._value_growth[self._entity] >= MIN_GROWTH:
                 fields = " and ".join(self._entity)
                 texts.append(f"more entities are taken as more values of {fields}")
         elif self._is_growth_unknown and self._density is not None and read.equality_fields:
@@ -390,7 +391,7 @@ class RowScale:
             for name in self._leave_out_time(self._value_counts)
             if name in names and name not in self._declared_counts
         }
-        most = self._rows.num_rows / MIN_EVENTS
+        most = self._rows.num_rows / MIN_ENTITY_EVENTS
         repeated = tuple(name for name, count in counts.items() if count <= most)
         many = [name for name in repeated if counts[name] >= MIN_ENTITIES]
         return (max(many, key=lambda name: counts[name]),) if many else repeated
@@ -420,8 +421,9 @@ class RowScale:
         """Return how many values in some fields the sample has."""
         measurement = "count", *names
         if measurement not in self._measurements:
-            self._measurements[measurement] = int(number_values(self._rows, names).max(initial=-1))
-        return int(self._measurements[measurement]) + 1
+            groups = number_values(self._rows, names)
+            self._measurements[measurement] = int(groups.max(initial=-1)) + 1
+        return int(self._measurements[measurement])
 
     def _count_declared_values(self, names: tuple[str, ...]) -> int | None:
         """Return how many values the table has in some fields, if that is declared.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S
 from rowkey.hotspots import (
+    MIN_GROWTH,
     LoadResult,
     MeasuredSkew,
     TimeDensity,
@@ -33,7 +34,12 @@ from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.simulate.replay import draw_salts, encode_keys
-from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, MIN_ENTITIES, MIN_LONGER, RowScale
+from rowkey.simulate.row_scale import (
+    MAX_WAVE_FACTOR,
+    MIN_ENTITIES,
+    MIN_ENTITY_EVENTS,
+    RowScale,
+)
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.value_groups import count_draws, number_values
@@ -72,8 +78,6 @@ if TYPE_CHECKING:
 MIN_ENTITY_DRAWS = 100
 """Values of equal numbers of events, as many as a field stands for, from which on the bursts of its
 values are a rule: a burst of one among few counts where it falls."""
-MIN_ENTITY_EVENTS = 2
-"""Mean events of a value from which on they can come together; a number of an event does not."""
 PARTS_OF_TIME = 50
 """Equal parts of the time of a recording."""
 MIN_BUSY_PARTS = 5
@@ -719,7 +723,7 @@ class Simulation:
         density = self.time_density
         if self.source.origin != "sample" or density is None or self.design.sample_part != "period":
             return False
-        return self.design.declaration.writes.grows is None and density.sample_factor > MIN_LONGER
+        return self.design.declaration.writes.grows is None and density.sample_factor > MIN_GROWTH
 
     def assume_growth(self, grows: str) -> Simulation:
         """Return the same simulation with something said to make the declared rate higher.
