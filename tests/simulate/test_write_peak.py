@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,14 +16,16 @@ START_MS = 1_700_000_400_000 // 3_600_000 * 3_600_000
 BY_HOST, BY_ID = "[bucket(host, 16)][host][ts][id]", "[bucket(id, 16)][id][host][ts]"
 
 
-def simulate_events(times_ms: np.ndarray, hosts: np.ndarray, key: str, rate: str) -> Simulation:
+def simulate_events(
+    times_ms: np.ndarray, hosts: np.ndarray, key: str, rate: str, splits: Any = "per_bucket"
+) -> Simulation:
     """Return the simulation of events in the order of their times, on eight servers."""
     order = np.argsort(times_ms, kind="stable")
     design = Design(
         "t",
         key,
         fields={"host": {"type": "text", "max_bytes": 12}, "ts": "timestamp_ms", "id": "u64"},
-        splits="per_bucket",
+        splits=splits,
         cluster={"servers": 8},
         writes={"rate": rate},
     )
@@ -65,6 +69,21 @@ def test_burst_of_one_host_counts_where_and_when_it_falls() -> None:
     servers = estimate_resources(simulation).servers
     assert servers.value is None
     assert "the busiest region" in servers.reason
+
+
+@pytest.mark.parametrize("shift_minutes", [5, 30, 39])
+def test_burst_counts_in_either_half_of_a_sample_that_places_regions(shift_minutes: int) -> None:
+    """The busiest minute is found where only the second half of the events is replayed, too."""
+    times, hosts = generate_burst()
+    times = (times + shift_minutes * 60_000) % 3_600_000
+    by_bucket = simulate_events(times, hosts, BY_HOST, "20000/s").write_peak
+    sampled = {"algorithm": "sample", "regions": 16}
+    by_sample = simulate_events(times, hosts, BY_HOST, "20000/s", sampled).write_peak
+    assert by_bucket is not None
+    assert by_sample is not None
+    assert abs(by_sample.start_ms - by_bucket.start_ms) < 180_000
+    assert pytest.approx(by_bucket.factor) == by_sample.factor
+    assert by_sample.server_share >= 0.8
 
 
 def test_even_key_needs_servers_for_the_burst_of_all() -> None:

@@ -42,8 +42,6 @@ class TimeDensity:
             time the table is like it.
         stray_count: how many times of the sample lie far before or after all others, and do not
             count.
-        pace: events a second in the sample over those of the recording of which it is the replayed
-            half; 1 if it is all of it.
     """
 
     time: Field
@@ -55,7 +53,6 @@ class TimeDensity:
     step_ns: int
     has_bursts: bool = False
     stray_count: int = 0
-    pace: float = 1.0
 
     @property
     def field(self) -> str:
@@ -75,7 +72,7 @@ class TimeDensity:
     @property
     def sample_factor(self) -> float:
         """Return how many more events the table has in the time of the sample."""
-        return 1.0 if self.has_bursts else self.rate * self.pace / self.sample_rate
+        return 1.0 if self.has_bursts else self.rate / self.sample_rate
 
     def count_events(self, span: float) -> float:
         """Return the events of a time, for each event of the sample.

@@ -33,7 +33,7 @@ from rowkey.simulate.part_peak import MIN_FACTOR, PartGrowth
 from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.read_simulator import ReadSimulator
-from rowkey.simulate.replay import draw_salts, encode_keys
+from rowkey.simulate.replay import Replay, draw_salts, encode_keys
 from rowkey.simulate.row_scale import (
     MAX_WAVE_FACTOR,
     MIN_ENTITIES,
@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from rowkey.schema import FieldFacts
     from rowkey.simulate.event_source import EventSource
     from rowkey.simulate.read_cost import ReadCost
-    from rowkey.simulate.replay import Replay
     from rowkey.simulate.split_report import SplitReport
     from rowkey.simulate.verdict import Verdict
 
@@ -91,6 +90,8 @@ _READ_FREE_RESULTS = (
     "region_shares",
     "verdict",
     "time_density",
+    "_replayed_density",
+    "_whole_sample",
     "write_peak",
     "recorded_peak",
     "has_untold_peak",
@@ -124,8 +125,8 @@ class SimulatedRegion:
 
 
 @dataclass(frozen=True)
-class _ReadRows:
-    """The rows that reads find in a sample.
+class _WholeSample:
+    """The events of a sample, those before the replayed ones too, and the rows that they make.
 
     Args:
         rows: a uniform sample of the events, in the order of arrival.
@@ -189,7 +190,7 @@ class Simulation:
             *self.split_report.remarks,
             *_remark_few_events(self.operation_count),
             *_remark_time_order(self.source.disorder),
-            *_remark_stray_times(self.time_density, self.sampled_rows.num_rows),
+            *_remark_stray_times(self.time_density, self._whole_sample.rows.num_rows),
         )
 
     @cached_property
@@ -233,7 +234,7 @@ class Simulation:
     def verdict(self) -> Verdict:
         """Return whether the design runs even, warm or hot."""
         servers = self.design.cluster.servers
-        density = self.time_density if self.source.origin == "sample" else None
+        density = self._replayed_density if self.source.origin == "sample" else None
         verdict = judge_skew(
             self.skews,
             self.server_shares,
@@ -269,20 +270,20 @@ class Simulation:
 
     @cached_property
     def time_density(self) -> TimeDensity | None:
-        """Return how densely replayed events lie in time; None if they do not arrive by the clock.
+        """Return how densely the events lie in time; None if they do not arrive by the clock.
 
-        A declared rate is that of the whole recording, not of its replayed half.
+        Those of a recording of which half is replayed are all of it: its rate is declared.
         """
-        density = measure_time_density(
-            self.design,
-            self.sampled_rows,
-            self.operation_count,
-            is_generated=self.source.summary is None,
+        return self._whole_sample.density
+
+    @cached_property
+    def _replayed_density(self) -> TimeDensity | None:
+        """Return the same of the replayed events alone."""
+        is_generated = self.source.summary is None
+        count = self.operation_count
+        return measure_time_density(
+            self.design, self.sampled_rows, count, is_generated=is_generated
         )
-        whole = self._read_rows.density if self._is_half_replayed else None
-        if density is None or whole is None:
-            return density
-        return replace(density, rate=whole.rate, pace=density.sample_rate / whole.sample_rate)
 
     @property
     def _is_half_replayed(self) -> bool:
@@ -298,8 +299,7 @@ class Simulation:
         """
         if self.source.origin != "sample" or self.design.writes.rate is not None:
             return None
-        density = self._read_rows.density
-        return None if density is None else density.rate
+        return None if self.time_density is None else self.time_density.rate
 
     @cached_property
     def write_peak(self) -> WritePeak | None:
@@ -327,12 +327,20 @@ class Simulation:
 
     @cached_property
     def recorded_peak(self) -> WritePeak | None:
-        """Return the busiest minute of the events of a recording, as if they were all."""
-        if self.source.origin != "sample" or self.time_density is None:
+        """Return the busiest minute of the events of a recording, as if they were all.
+
+        A burst may lie in the half by which regions are placed, or be cut in two by its end.
+        """
+        whole = self._whole_sample
+        if self.source.origin != "sample" or whole.density is None:
             return None
-        return find_write_peak(
-            self.skews, self.time_density, self.operation_count, self.replay.placements
-        )
+        replay = self.replay
+        if self._is_half_replayed:
+            replay = Replay(replay.design, self.boundaries, whole.event_count, self.seed)
+            for events in self.source.stream():
+                replay.add(events)
+        skews = [window.compute_skew() for window in replay.windows]
+        return find_write_peak(skews, whole.density, whole.event_count, replay.placements)
 
     @cached_property
     def has_untold_peak(self) -> bool:
@@ -350,7 +358,7 @@ class Simulation:
             return False
         if self.recorded_peak is None:
             return False
-        places = density.place_times(self.sampled_rows)
+        places = density.place_times(self._whole_sample.rows)
         parts, _ = np.histogram(places, PARTS_OF_TIME, (0.0, 1.0))
         busy = len(places) ** 2 / int((parts * parts).sum())
         return busy < min(MIN_BUSY_PARTS, np.count_nonzero(parts) / 2)
@@ -363,14 +371,14 @@ class Simulation:
         """
         import pyarrow as pa
 
-        density, rows = self.time_density, self.sampled_rows
+        density, rows = self.time_density, self._whole_sample.rows
         assert density is not None
         names = find_indivisible_fields(self.design)
-        replayed = "peaks", growth, self.operation_count, rows.num_rows, self.seed
+        replayed = "peaks", growth, self._whole_sample.event_count, rows.num_rows, self.seed
         return estimate_table_peak(
             names,
             self._list_entity_choices(names),
-            locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary())),
+            locate_key_array(self.boundaries, pa.array(self._whole_sample.keys, pa.binary())),
             rows,
             density,
             growth,
@@ -397,7 +405,7 @@ class Simulation:
     @cached_property
     def _entity_fields(self) -> Sequence[str]:
         """Return the fields of many values, of which each has some events and none has many."""
-        rows, time = self.sampled_rows, self.design.writes.time
+        rows, time = self._whole_sample.rows, self.design.writes.time
         found = []
         for name in rows.schema.names:
             if time is None or name != time.name:
@@ -436,20 +444,21 @@ class Simulation:
         """Return which part of the table a sample is declared to be; None if all of its values."""
         if self.source.origin != "sample":
             return None
-        return find_declared_part(self.design, self.sampled_rows, self.time_density, self._grows)
+        rows = self._whole_sample.rows
+        return find_declared_part(self.design, rows, self.time_density, self._grows)
 
     @cached_property
     def _part_growth(self) -> PartGrowth | None:
         """Return how the table follows from a sample; None if that is no declared part of it."""
-        design, rows, part = self.design, self.sampled_rows, self._declared_part
+        design, part, whole = self.design, self._declared_part, self._whole_sample
         if part is None:
             return None
         copies = 1.0
         if part.field in find_indivisible_fields(design):  # other entities lie elsewhere
-            values = len(rows.column(part.field).unique())
+            values = len(whole.rows.column(part.field).unique())
             most = count_declared_values(design, part.field)
             copies = min(1 / part.share, max(most / values, 1.0))
-        return PartGrowth(copies, part.share * copies * rows.num_rows / self.operation_count)
+        return PartGrowth(copies, part.share * copies * whole.rows.num_rows / whole.event_count)
 
     @property
     def _assumed_growth(self) -> PartGrowth | None:
@@ -465,7 +474,8 @@ class Simulation:
             return None
         if self._build_row_scale({}).measure_speedup() > 1:
             return None
-        return PartGrowth(density.sample_factor, self.sampled_rows.num_rows / self.operation_count)
+        whole = self._whole_sample
+        return PartGrowth(density.sample_factor, whole.rows.num_rows / whole.event_count)
 
     @cached_property
     def _entity_chance(self) -> EntityChance | None:
@@ -479,9 +489,8 @@ class Simulation:
 
         part, growth = self._declared_part, self._part_growth
         if part is None and self.source.origin == "sample":
-            part = find_part_of_distinct(
-                self.design, self.sampled_rows, self.time_density, self._grows
-            )
+            rows = self._whole_sample.rows
+            part = find_part_of_distinct(self.design, rows, self.time_density, self._grows)
         if part is None or not part.field:
             return None
         copies = 1 / part.share if growth is None else growth.copies
@@ -491,8 +500,9 @@ class Simulation:
         servers = self.replay.placements.assignments[0].take(regions)
         entities = number_values(self.sampled_rows, [part.field])
         is_growing = self._grows == "entities" and int(entities.max()) + 1 >= MIN_ENTITIES
-        if self.design.sample_share is None and not is_growing and self.time_density is not None:
-            places = self.time_density.place_times(self.sampled_rows)
+        density = self._replayed_density
+        if self.design.sample_share is None and not is_growing and density is not None:
+            places = density.place_times(self.sampled_rows)
             is_heavy = ValueGrowth(entities, places).is_heavy[entities]
             entities[is_heavy] = len(entities) + np.flatnonzero(is_heavy)
         return EntityChance(entities, servers, 1 / copies)
@@ -599,18 +609,19 @@ class Simulation:
         )
 
     @cached_property
-    def _read_rows(self) -> _ReadRows:
-        """Return the rows that reads find: those of the whole sample, however much is replayed.
+    def _whole_sample(self) -> _WholeSample:
+        """Return the whole sample, however much of it is replayed.
 
-        Where boundaries come from the first half of it, writes are judged by the second one alone;
-        the table has the rows of both.
+        Where boundaries come from its first half, only the second one tells how even writes are;
+        reads find the rows of both, and a burst may lie in either.
         """
         source, is_shared = self.source, self.design.layout.has_shared_rows
         summary = source.summary
         if summary is None or not self._is_half_replayed:
             count = self.operation_count
             rows = count if is_shared else self.replay.row_counter.distinct_count
-            return _ReadRows(self.sampled_rows, self.sampled_keys, count, rows, self.time_density)
+            density = self._replayed_density
+            return _WholeSample(self.sampled_rows, self.sampled_keys, count, rows, density)
         names, design = self.sampled_rows.schema.names, self.replay.design
         events = summary.keyed_events.rows.select(names)
         keys = summary.keyed_events.keys
@@ -621,7 +632,7 @@ class Simulation:
         if repeats is None:  # it cannot be counted, as of versions of a row
             repeats = round(count * self.overwrite_count / max(self.operation_count, 1))
         density = measure_time_density(self.design, events, count, is_generated=False)
-        return _ReadRows(events, keys, count, count - repeats, density)
+        return _WholeSample(events, keys, count, count - repeats, density)
 
     def _build_row_scale(self, measurements: dict[tuple[object, ...], Any]) -> RowScale:
         """Return how many rows of the table in use each replayed row stands for.
@@ -629,8 +640,8 @@ class Simulation:
         Args:
             measurements: what was measured of the same rows before, which more is added to.
         """
-        design, sampled_rows = self.design, self._read_rows.rows
-        replayed, density = self._read_rows.row_count, self._read_rows.density
+        design, sampled_rows = self.design, self._whole_sample.rows
+        replayed, density = self._whole_sample.row_count, self._whole_sample.density
         rows = estimate_table_rows(
             design.layout, design.families, design.writes, self.source.row_counts
         )
@@ -688,7 +699,7 @@ class Simulation:
         if not self.design.reads or not self.sampled_keys:
             return []
         simulator = self.build_read_simulator(
-            self.replay.design, self.boundaries, self._read_rows.keys
+            self.replay.design, self.boundaries, self._whole_sample.keys
         )
         return [simulator.measure_read(read) for read in self.design.reads]
 
@@ -702,15 +713,15 @@ class Simulation:
             boundaries: where its regions begin.
             keys: the row key of each sampled event under it.
         """
-        rows = self._read_rows.rows
-        sampled = self._read_rows.event_count, self.source.total_count, rows.num_rows, self.seed
+        rows = self._whole_sample.rows
+        sampled = self._whole_sample.event_count, self.source.total_count, rows.num_rows, self.seed
         measurements = self.source.measurements.setdefault(sampled, {})
         return ReadSimulator(
             design,
             boundaries,
             rows,
             keys,
-            self._read_rows.row_count,
+            self._whole_sample.row_count,
             self.event_bytes,
             self._build_row_scale(measurements),
             self.max_read_trials,

@@ -110,14 +110,14 @@ def find_write_peak(
         excess = _compute_chance_excess(event_count, windows * servers)
         server_factor = busiest.server_events * servers / mean
         noise = _compute_noise(event_count, windows * servers)
-        if density.pace * (server_factor - excess - noise) <= 1:
+        if server_factor - excess - noise <= 1:
             return None
         factor = busiest.events / mean - _compute_chance_excess(event_count, windows)
         return WritePeak(
             busiest.start_ms,
             width_s,
-            density.pace * (server_factor - excess),
-            max(density.pace * factor, 1.0),
+            server_factor - excess,
+            max(factor, 1.0),
             busiest.server_share,
             busiest.region_share * regions,
             float(compute_even_skew(busiest.server_events / busiest.server_share, regions)),
@@ -191,13 +191,10 @@ def estimate_table_peak(
         if is_held and growth.copies >= MIN_FACTOR:
             shares = _share_more_entities(write_shares, entities)
         peak = load.estimate_maximum(shares, MIN_PEAK_EVENTS).scale(1 / fair)
-        noise, pace = _compute_noise(events, count * servers), density.pace
-        if pace * (peak.value - excess - noise) <= 1:
+        if peak.value - excess - _compute_noise(events, count * servers) <= 1:
             return None
-        low, likely, high = (
-            max(pace * (one - excess), 1.0) for one in (peak.low, peak.value, peak.high)
-        )
-        factor = max(pace * (all_events / load.mean - _compute_chance_excess(events, count)), 1.0)
+        low, likely, high = (max(one - excess, 1.0) for one in (peak.low, peak.value, peak.high))
+        factor = max(all_events / load.mean - _compute_chance_excess(events, count), 1.0)
         # Beyond what all servers have at the peak, one value's burst lies in one region.
         burst, share = max(1 - factor / likely, 0.0), min(likely / servers / factor, 1.0)
         region_share = share * (burst + (1 - burst) / max(region_count / servers, 1))
