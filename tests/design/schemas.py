@@ -25,6 +25,7 @@ LIMITS: dict[str, Callable[[Any, Any], bool]] = {
     "enum": lambda value, listed: value in listed,
     "minimum": lambda value, least: not TYPES["number"](value) or value >= least,
     "maximum": lambda value, most: not TYPES["number"](value) or value <= most,
+    "exclusiveMaximum": lambda value, above: not TYPES["number"](value) or value < above,
     "exclusiveMinimum": lambda value, below: not TYPES["number"](value) or value > below,
     "minLength": lambda value, least: not isinstance(value, str) or len(value) >= least,
     "maxLength": lambda value, most: not isinstance(value, str) or len(value) <= most,

@@ -1,6 +1,7 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from design.schemas import Schema
 from docs.blocks import ROOT
 from rowkey import Design, build_json_schema
 from rowkey.cells import ATTRIBUTES
+from rowkey.errors import InvalidDesign
 
 EXAMPLES = sorted((ROOT / "src" / "rowkey" / "examples").glob("*/*.toml"))
 SCHEMA = Schema(build_json_schema())
@@ -68,6 +70,19 @@ def test_every_spelling_of_splits_is_accepted(splits: object) -> None:
     assert [] == SCHEMA.list_breaches(
         {"table": "t", "key": "[a]", "fields": {"a": "u8"}, "splits": splits}
     )
+
+
+@pytest.mark.parametrize("share", [0.01, "1%", "0.5%", "1", "1 %", 1.5])
+def test_a_share_is_accepted_as_the_file_may_have_it(share: object) -> None:
+    """The JSON Schema accepts a share as a number or in percent, and no other as rowkey does."""
+    sample = {"path": "a.csv", "of": "a", "share": share}
+    file: dict[str, Any] = {"table": "t", "key": "[a]", "fields": {"a": "u8"}, "sample": sample}
+    try:
+        Design(**file)
+    except InvalidDesign:
+        assert ["sample"] == SCHEMA.list_breaches(file)
+    else:
+        assert [] == SCHEMA.list_breaches(file)
 
 
 @pytest.mark.parametrize("word", ["table", "key", "fields"])

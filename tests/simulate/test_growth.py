@@ -121,6 +121,25 @@ def test_a_share_without_a_rate_is_as_good_as_the_rate_that_it_says(of: str) -> 
     assert (of == "events") is (f"the sample has 2 % of all {of}" in part.assumption)
 
 
+@pytest.mark.parametrize("span", ["10m", "40m", "1h", "3h"])
+@pytest.mark.parametrize("away_s", [-1_700_000_000, 20 * 3_600])
+def test_a_clock_that_was_wrong_changes_no_read(span: str, away_s: int) -> None:
+    """A few times far from all others do not move what a range of time finds."""
+    chance = np.random.default_rng(3)
+    users, times = chance.integers(0, 40, 3_600), np.arange(3_600) + START_MS // 1_000
+    costs: list[ReadCost] = []
+    for strays in (0, 10):
+        when = np.sort(np.concatenate([times[strays:], np.arange(strays) + times[0] + away_s]))
+        design = Design(
+            "t", "[user][ts]", fields={"user": "u32", "ts": "timestamp_s"},
+            writes={"time": "ts", "rate": "50/s"}, cluster={"servers": 4},
+            reads=[{"name": "it", "where": "user = ? and ts >= ? and ts < ?", "span": span}],
+        )  # fmt: skip
+        costs += run(design, pa.table({"user": users, "ts": when})).reads
+    without, with_strays = (cost.returned_rows for cost in costs)
+    assert pytest.approx(without, rel=0.1) == with_strays
+
+
 def test_an_undeclared_growth_is_said_with_what_to_declare() -> None:
     """Fifty times the rate of the sample need a declaration, as many or a little more do not."""
     wanted = "declare sample.of or writes.grows"

@@ -36,6 +36,8 @@ def build_json_schema() -> dict[str, Any]:
     definitions["SampleDeclaration"]["properties"]["format"] = _describe_plugins(
         FORMATS, "how the file is read"
     )
+    in_percent = {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)? ?%$"}
+    definitions["SampleDeclaration"]["properties"]["share"]["anyOf"].append(in_percent)
     return schema
 
 

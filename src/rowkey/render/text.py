@@ -313,11 +313,17 @@ def _format_percent(share: float, margin: float) -> str:
 
     >>> _format_percent(0.157, 0.0123), _format_percent(1.0, 0.0), _format_percent(0.97, 0.24)
     ('15.7 % ± 1.2 %', '100 %', 'at least 73 %')
+    >>> _format_percent(0.1, 0.2), _format_percent(0.53, 0.6)  # as of two values that are asked for
+    ('10 % (at most 30 %)', '53 % (of too few values to bound it)')
     """
     digits = 1 if 0 < margin < 0.1 else 0
     text = f"{share:.{digits}%} ± {margin:.{digits}%}" if margin else f"{share:.0%}"
     if margin and share + margin >= 1:
-        text = f"at least {max(share - margin, 0):.{digits}%}"
+        text = f"at least {share - margin:.{digits}%}"
+        if share <= margin:
+            text = f"{share:.0%} (of too few values to bound it)"
+    elif share < margin:
+        text = f"{share:.{digits}%} (at most {share + margin:.{digits}%})"
     return text.replace("%", " %")
 
 

@@ -245,7 +245,10 @@ class ReadSimulator:
             has_later_times,
         )
         if ("trials", asked) not in self._measurements:
-            trial_values = TrialValues(read, self._ranked_rows, has_later_times=has_later_times)
+            extremes = None if self._scale is None else self._scale.time_extremes
+            trial_values = TrialValues(
+                read, self._ranked_rows, has_later_times=has_later_times, extremes=extremes
+            )
             self._measurements["trials", asked] = trial_values
         found: TrialValues = self._measurements["trials", asked]
         return found

@@ -110,6 +110,12 @@ class RowScale:
         return None if self._density is None else self._density.field
 
     @property
+    def time_extremes(self) -> dict[str, tuple[int, int]]:
+        """Return the time that the sample covers, by its field; a few far outliers do not count."""
+        density = self._density
+        return {} if density is None else {density.field: (density.first, density.last)}
+
+    @property
     def has_later_times(self) -> bool:
         """Return whether the table keeps events of a longer time than the sample has."""
         return self._density is not None and self.growth > MIN_LONGER * self._density.sample_factor

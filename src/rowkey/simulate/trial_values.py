@@ -64,6 +64,7 @@ class TrialValues:
         read: the read.
         ranked_rows: the sampled rows, in the order of their arrival.
         has_later_times: whether the table keeps events of a longer time than the sample has.
+        extremes: the ends of the fields of which a few outliers do not count.
 
     Raises:
         ReadError: no row of the sample has a value in all fields that its conditions test.
@@ -75,9 +76,11 @@ class TrialValues:
         ranked_rows: RankedRows,
         *,
         has_later_times: bool = False,
+        extremes: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
         columns = ranked_rows.columns
         self._read = read
+        self._extremes = extremes or {}
         self._ranked_rows = ranked_rows
         self._lists = _ListFiller(read, columns)
         self.demand = RowDemand(read, columns, ranked_rows)
@@ -144,7 +147,7 @@ class TrialValues:
 
         age = self._read.age
         assert age is not None
-        least, greatest = self._ranked_rows.find_extremes(name)
+        least, greatest = self._find_extremes(name)
         latest = max(greatest - self._find_length(name), least)
         unit_ns = self._read.fields[name].type.unit_ns
         assert unit_ns is not None
@@ -172,18 +175,27 @@ class TrialValues:
             kind, length = read.fields[name].type, read.get_span(name)
             if kind.unit_ns is None or length is None or ends != {"low", "high"}:
                 continue
-            _, greatest = self._ranked_rows.find_extremes(name)
+            _, greatest = self._find_extremes(name)
             fits = columns.find_values(name) <= greatest - length
             if fits.mean() >= MIN_FITTING_SHARE:
                 fitting = fits if fitting is None else fitting & fits
         return fitting
+
+    def _find_extremes(self, name: str) -> tuple[int, int]:
+        """Return the least and the greatest value of a field, without outliers.
+
+        A range that ends with a clock that was wrong would reach beyond what was recorded.
+        """
+        least, greatest = self._ranked_rows.find_extremes(name)
+        first, last = self._extremes.get(name, (least, greatest))
+        return max(least, first), min(greatest, last)
 
     def _find_length(self, name: str) -> int:
         """Return how long a range over a field is, in its units; assumed if it is not declared."""
         length = self._read.get_span(name)
         if length is not None:
             return length
-        least, greatest = self._ranked_rows.find_extremes(name)
+        least, greatest = self._find_extremes(name)
         self.assumption = (
             f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its span; declare `span` "
             "to change that"
@@ -211,7 +223,7 @@ class TrialValues:
         elif not has_high and read.get_span(name) is None:
             return value, value
         else:
-            least, greatest = self._ranked_rows.find_extremes(name)
+            least, greatest = self._find_extremes(name)
             start, latest = kind.to_internal(value), max(greatest - self._find_length(name), least)
             if not has_high:
                 start = latest
