@@ -77,6 +77,14 @@ def test_an_order_of_day_and_month_is_declared_or_proven(tmp_path: Path) -> None
     assert "03/13/2024 00:00:00 fits no other order" in draft.text
 
 
+def test_a_column_of_two_words_is_quoted_where_its_layout_is_to_be_declared(
+    tmp_path: Path,
+) -> None:
+    """What a warning says to declare of the times of a column can be pasted."""
+    path = write_sample(tmp_path, ("Start time", "device"), SERIALS)
+    assert 'such as times = { "Start time" = "%d' in join_sentences(draft_design(path))
+
+
 SERIALS = [[f"{45_355 + n / 86_400:.6f}", f"d{n % 90}"] for n in range(900)]
 
 

@@ -285,13 +285,17 @@ def test_a_part_of_the_events_shows_few_of_those_that_overwrite(tmp_path: Path) 
     path = tmp_path / "rows.csv"
     path.write_text("order,n\n" + "".join(f"{max(n, 1)},{n % 5}\n" for n in range(2_000)))
     whole = Design.loads(text)
-    part = Design.loads(f'{text}[sample]\nof = "events"\nshare = "1%"\n')
+    part, most = (
+        Design.loads(f'{text}[sample]\nof = "events"\nshare = "{share}"\n')
+        for share in ("1%", "99.9%")
+    )
     found = [
         check_design(one, summarize_sample(one, path), select=["RK108"]).findings[0]
-        for one in (whole, part)
+        for one in (whole, part, most)
     ]
-    assert ["info", "warning"] == [one.severity for one in found]
+    assert ["info", "warning", "info"] == [one.severity for one in found]
     assert "the sample has only 1.00% of its events" in found[1].message
+    assert found[0].message == found[2].message
 
 
 @pytest.mark.parametrize(

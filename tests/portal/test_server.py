@@ -87,12 +87,14 @@ def test_a_portal_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     assert (0o700, 0o600) == tuple(one.stat().st_mode & 0o777 for one in (state, state / "lock"))
 
 
-def test_an_interrupt_before_the_server_listens_ends_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("earlier", ["", "signal.getsignal = lambda _: None  # of C code\n"])
+def test_an_interrupt_before_the_server_listens_ends_it(tmp_path: Path, earlier: str) -> None:
     """Ctrl-C in the moment in which the URL is printed is no error, and leaves no warning."""
     interrupt = "lambda _: os.kill(os.getpid(), signal.SIGINT)"
     code = (
         "import os, pathlib, signal, sys\n"
         "from rowkey.portal import PortalSettings, run_server\n"
+        f"{earlier}"
         "settings = PortalSettings(pathlib.Path(sys.argv[1]), port=0)\n"
         f"run_server(settings, opens_browser=False, report={interrupt})\n"
         "print('ended')\n"

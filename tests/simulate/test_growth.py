@@ -282,7 +282,7 @@ def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly(declared
 
 
 @pytest.mark.parametrize("whale_share", [0.3, 0.55])
-@pytest.mark.parametrize("declared", ["nothing", "number", "more"])
+@pytest.mark.parametrize("declared", ["nothing", "number", "more", "more, and number", "part"])
 def test_a_whale_keeps_its_share_unless_more_like_it_are_declared(
     whale_share: float, declared: str
 ) -> None:
@@ -290,14 +290,15 @@ def test_a_whale_keeps_its_share_unless_more_like_it_are_declared(
     chance = np.random.default_rng(7)
     nodes = np.where(chance.random(40_000) < whale_share, 0, chance.integers(1, 300, 40_000))
     times = np.sort(chance.integers(0, 40_000, 40_000))
-    node = {"type": "u32"} | ({"distinct": 300_000} if declared == "number" else {})
+    node = {"type": "u32"} | ({"distinct": 300_000} if "number" in declared else {})
     design = Design(
         "t",
         "[bucket(node, 16)][node][ts][n]",
         splits="per_bucket",
         fields={"node": node, "ts": "timestamp_s", "n": "u32"},
         writes={"rate": "1000/s", "time": "ts"}
-        | ({"grows": "entities"} if declared == "more" else {}),
+        | ({"grows": "entities"} if "more" in declared else {}),
+        sample={"of": "node"} if declared == "part" else {},
         cluster={"servers": 8},
         reads=[{"name": "it", "where": "node = ? and ts >= ? and ts < ?", "span": "1h"}],
     )
@@ -305,8 +306,9 @@ def test_a_whale_keeps_its_share_unless_more_like_it_are_declared(
     result = run(design, pa.table(rows))
     (cost,) = result.reads
     own = 3_600 * (whale_share**2 + (1 - whale_share) ** 2 / 299)
-    if declared == "more":
-        assert "more entities are taken as more values of node" in cost.assumption
+    if declared not in {"nothing", "number"}:
+        told = {"more": "taken as more values of node", "part": ""}
+        assert told.get(declared, "the declared 300,000 values") in cost.assumption
         assert "even" == result.verdict.level
         assert pytest.approx(own, rel=0.1) == cost.returned_rows
     else:
@@ -434,9 +436,9 @@ def test_a_read_of_slices_scans_no_more_rows_than_there_are_times(slices: str) -
     assert "RK505" not in {one.code for one in judged.warnings}
 
 
-@pytest.mark.parametrize("share", [0.5, 0.1])
-def test_a_popular_film_is_as_hot_by_some_of_those_who_rate_it(share: float) -> None:
-    """Few films that all users rate load servers as unevenly in a sample of some users."""
+@pytest.mark.parametrize(("share", "declared"), [(0.5, "share"), (0.1, "share"), (0.5, "more")])
+def test_a_popular_film_is_as_hot_by_some_of_those_who_rate_it(share: float, declared: str) -> None:
+    """Few films load servers as unevenly by some of the users, if more entities are more users."""
     chance = np.random.default_rng(3)
     users = chance.integers(0, 4_000, 60_000)
     films = np.minimum(chance.zipf(1.7, len(users)), 3_000)
@@ -445,11 +447,14 @@ def test_a_popular_film_is_as_hot_by_some_of_those_who_rate_it(share: float) -> 
     options: dict[str, Any] = {
         "fields": {"user": "u32", "film": "u32", "ts": "timestamp_ms"},
         "splits": "per_bucket",
-        "writes": {"time": "ts"},
     }
     key = "[bucket(film, 16)][film][user]"
-    whole = run(Design("ratings", key, **options), events).verdict
-    some = Design("ratings", key, sample={"of": "user", "share": share}, **options)
+    own: dict[str, Any] = {"time": "ts"}
+    whole = run(Design("ratings", key, writes=own, **options), events).verdict
+    some = Design("ratings", key, sample={"of": "user", "share": share}, writes=own, **options)
+    if declared == "more":
+        rate = f"{len(users) / TABLE_S:.5f}/s"
+        some = Design("ratings", key, writes={**own, "rate": rate, "grows": "entities"}, **options)
     part = run(some, events.filter(pa.array(users < 4_000 * share))).verdict
     assert whole.level == part.level == "hot"
     assert pytest.approx(whole.skew, rel=0.05) == part.skew
@@ -661,9 +666,10 @@ def judge_meters(declared: dict[str, Any]) -> JudgedDesign:
         {},
         {"writes": {"grows": "entities"}},
         {"sample": {"of": "meter", "share": "0.01%"}},
+        {"sample": {"of": "meter"}},
         {"meter": {"distinct": 120_000}},
     ],
-    ids=["nothing", "more", "share", "number"],
+    ids=["nothing", "more", "share", "part", "number"],
 )
 def test_more_declared_values_fill_the_servers(declared: dict[str, Any]) -> None:
     """Twelve meters leave servers idle; those of which they are declared a part do not."""
@@ -672,3 +678,39 @@ def test_more_declared_values_fill_the_servers(declared: dict[str, Any]) -> None
     assert ("even" if is_full else "hot") == judged.simulation.verdict.level
     assert is_full is ("RK104" not in {one.code for one in judged.lint_result.findings})
     assert is_full is ("few_entities" not in {one.code for one in judged.simulation.causes})
+
+
+@pytest.mark.parametrize("has_stray", [False, True])
+def test_a_clock_that_says_1970_does_not_hide_the_hours_of_the_others(has_stray: bool) -> None:
+    """Meters that write each hour have no busy minute; a stray time is not in their step."""
+    meters, hours = 200, 100
+    times = START_MS // HOUR_MS * HOUR_MS + np.repeat(np.arange(hours), meters) * HOUR_MS
+    times[5] = 123 if has_stray else times[5]
+    design = Design(
+        "t", "[meter][hour]", fields={"meter": "u32", "hour": "timestamp_ms"},
+        writes={"rate": "100/s", "time": "hour"},
+    )  # fmt: skip
+    result = run(design, pa.table({"meter": np.tile(np.arange(meters), hours), "hour": times}))
+    assert result.time_density is not None
+    assert 3_600 * 10**9 == result.time_density.step_ns
+    assert result.write_peak is None
+    assert has_stray is any("do not count for the time" in one for one in result.remarks)
+
+
+@pytest.mark.parametrize("rate", [1, 100])
+def test_events_of_one_time_came_at_the_declared_rate(rate: int) -> None:
+    """A file with one date took as long as its events take: margins hold a day of a user."""
+    chance = np.random.default_rng(2)
+    design = Design(
+        "t", "[user][ts][id]", fields={"user": "u32", "ts": "timestamp_ms", "id": "u32"},
+        writes={"rate": f"{rate}/s", "time": "ts"}, families={"d": {"ttl": "1d"}},
+        reads=[{"name": "user", "where": "user = ?"},
+               {"name": "hour", "where": "user = ? and ts >= ? and ts < ?", "span": "1h"}],
+    )  # fmt: skip
+    columns = {"user": chance.integers(0, 50, 3_000), "ts": [START_MS] * 3_000, "id": range(3_000)}
+    result = run(design, pa.table(columns))
+    assert result.write_peak is None
+    for cost, seconds in zip(result.reads, (86_400, 3_600), strict=True):
+        truth = rate * seconds / 50
+        assert abs(cost.returned_rows - truth) <= cost.margins.returned_rows + 0.05 * truth
+        assert "the sample has" not in cost.assumption

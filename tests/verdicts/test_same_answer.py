@@ -327,24 +327,34 @@ def test_events_of_one_time_tell_no_rate() -> None:
     assert judged.simulation.recorded_rate is None
 
 
-@pytest.mark.parametrize("capacity", ["0.6/s", "0.3/s"])
-def test_a_recording_that_is_too_much_is_no_better_without_a_declared_rate(capacity: str) -> None:
-    """A recorded rate of 1/s, on two servers, takes 83 % or 167 % of one: fair or poor."""
+@pytest.mark.parametrize(
+    ("key", "capacity", "expected"),
+    [
+        ("[bucket(user, 16)][user][at]", "0.6/s", "fair"),
+        ("[bucket(user, 16)][user][at]", "0.3/s", "poor"),
+        ("[at][user]", "2/s", "fair"),
+        ("[at][user]", "1/s", "poor"),
+    ],
+)
+def test_a_recording_that_is_too_much_is_no_better_without_a_declared_rate(
+    key: str, capacity: str, expected: str
+) -> None:
+    """A recorded rate of 1/s, even on two servers or all on one of them, is graded as declared."""
     text = {"type": "text", "max_bytes": 8}
+    splits: Any = "per_bucket" if "bucket" in key else {"algorithm": "uniform", "regions": 16}
     at = range(1_700_000_000, 1_700_008_000)
     rows = pa.table({"user": [f"u{n * 7 % 997}" for n in range(8_000)], "at": at})
     found = []
     for writes in ({}, {"rate": "1/s"}):
-        design = Design("t", "[bucket(user, 16)][user][at]",
-                        fields={"user": text, "at": "timestamp_s"}, splits="per_bucket",
-                        cluster={"servers": 2, "capacity": capacity},
+        design = Design("t", key, fields={"user": text, "at": "timestamp_s"},
+                        splits=splits, cluster={"servers": 2, "capacity": capacity},
                         writes={"time": "at", **writes})  # fmt: skip
         [one] = [
             one for one in JudgedDesign(design, rows).verdict.assessments if one.topic == "writes"
         ]
         assert f"declared capacity: {capacity}" in one.message
         found.append((one.grade, one.remedy))
-    assert {"0.6/s": "fair", "0.3/s": "poor"}[capacity] == found[0][0]
+    assert expected == found[0][0]
     assert found[0] == found[1]
 
 

@@ -308,8 +308,7 @@ def _describe_peak_time(simulation: Simulation, seconds: int) -> Message:
 def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) -> Assessment:
     """Return the grade of the writes of a table whose rate is not declared.
 
-    Uneven writes are good where the recording's own rate makes them harmless; where it is unknown,
-    or does not, their skew decides. Even ones are not where that rate is too much.
+    The recording's own rate decides as a declared one does; where it is unknown, their skew.
 
     Args:
         simulation: a replay of the design's events.
@@ -344,7 +343,9 @@ def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) ->
     remedy, code = _get_cause_remedy(simulation)
     if level == "even" and utilization is not None and load_grade != "good":
         remedy = _propose_servers(simulation, utilization)
-    grade = _choose_worse(GRADES[("even", "warm", "hot").index(level)], load_grade)
+    grade = GRADES[("even", "warm", "hot").index(level)]
+    if utilization is not None:
+        grade = load_grade if level == "even" else _choose_worse(load_grade, "fair")
     return Assessment("writes", "", grade, message, remedy, code, utilization)
 
 

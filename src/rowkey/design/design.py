@@ -441,7 +441,8 @@ class Design:
             mistakes.add("sample.of", what, "period, events or the name of a field", near)
         if self.sample_share is not None and self.sample_part == "period":
             what = "a share is declared of a file with all events of some time"
-            mistakes.add("sample.share", what, "of = events or a field", "Declare sample.of too.")
+            remedy = "Declare sample.of: what the file has a part of; or leave sample.share out."
+            mistakes.add("sample.share", what, "of = events or a field", remedy)
         words, path = self.sample_format, "sample.format"
         if words is None:
             return

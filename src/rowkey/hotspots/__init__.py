@@ -8,12 +8,13 @@ from rowkey.hotspots.cause_search import (
 from rowkey.hotspots.causes import CAUSES as CAUSES
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.declared_part import (
+    MIN_ENTITY_EVENTS,
     MIN_GROWTH,
+    DeclaredGrowth,
     DeclaredPart,
-    count_declared_values,
     count_table_values,
     find_declared_part,
-    find_part_of_distinct,
+    measure_declared_growth,
 )
 from rowkey.hotspots.leading_parts import (
     CLOCK_ARRIVALS,
@@ -66,6 +67,7 @@ from rowkey.hotspots.windows import (
 __all__ = [
     "CAUSES",
     "CLOCK_ARRIVALS",
+    "MIN_ENTITY_EVENTS",
     "MIN_EVENTS_PER_SERVER",
     "MIN_GROWTH",
     "MIN_PEAK_EVENTS",
@@ -77,6 +79,7 @@ __all__ = [
     "BusiestShares",
     "Cause",
     "CauseFinding",
+    "DeclaredGrowth",
     "DeclaredPart",
     "EqualCountWindows",
     "LoadMap",
@@ -97,7 +100,6 @@ __all__ = [
     "compute_even_skew",
     "compute_least_skew",
     "compute_region_shares",
-    "count_declared_values",
     "count_repeated_rows",
     "count_table_values",
     "count_unwritten_regions",
@@ -106,12 +108,12 @@ __all__ = [
     "find_declared_part",
     "find_indivisible_fields",
     "find_leading_part",
-    "find_part_of_distinct",
     "has_many_empty",
     "is_in_another_order",
     "is_time_only",
     "is_within_one_step",
     "list_entity_fields",
+    "measure_declared_growth",
     "measure_time_density",
     "predict_causes",
     "recognise_causes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots.load_result import find_indivisible_fields
@@ -21,30 +21,39 @@ MIN_GROWTH = 1.5
 """Times those of the sample from which on a declared rate, or number of values, is another."""
 
 
+MIN_ENTITIES = 20
+"""Values of a field from which on they may be the entities that become more: fewer are kinds."""
+MIN_ENTITY_EVENTS = 2
+"""Mean events of a value from which on they can come together, and more of them be the reason of a
+higher rate; the number of an event does not."""
+
+
 @dataclass(frozen=True, slots=True)
-class DeclaredPart:
-    """A part of a table.
+class DeclaredGrowth:
+    """How many times as many values fields have in the table as in a sample, as far as declared.
 
     Args:
-        field: the field of which it has some values, with all their events; empty if it has some
-            events of all values.
-        share: how much of the values, or of the events, it has.
+        factors: these factors by fields; of several together, for combinations of their values.
+        entity: the fields whose values are taken to be more where nothing says how many there are;
+            None if none is.
+        diluted_fields: the fields whose values are as busy as in the sample and no busier, so that
+            none keeps a great share of all events.
     """
 
-    field: str
-    share: float
+    factors: Mapping[tuple[str, ...], float]
+    entity: tuple[str, ...] | None
+    diluted_fields: frozenset[tuple[str, ...]]
 
 
-def find_declared_part(
-    design: Design,
-    rows: pa.RecordBatch,
-    density: TimeDensity | None,
-    grows: str | None,
-) -> DeclaredPart | None:
-    """Return which part of the table a sample is declared to be; None if all of its values.
+def measure_declared_growth(
+    design: Design, rows: pa.RecordBatch, density: TimeDensity | None, grows: str | None
+) -> DeclaredGrowth:
+    """Return how many times as many values fields have in the table as in a sample of it.
 
-    Where the declared rate is that of more entities, the sample has their share of it. They are
-    values of the field of the key that has most.
+    What `distinct` of some fields leaves of the declared rate is more values of the entity. That is
+    the field of which the sample has a part; where the declared rate is that of more entities, the
+    one of most values in the key. If none has many, all of them together: of a few measures of a
+    few machines there are more machines with these measures, or more measures of them.
 
     Args:
         design: the design.
@@ -53,43 +62,102 @@ def find_declared_part(
         grows: what makes the declared rate higher than that of the sample: `entities` or `rows`;
             None where nothing says it.
     """
-    part = design.sample_part
-    if design.sample_share is not None:
-        return DeclaredPart(part if part in rows.schema.names else "", design.sample_share)
-    if grows != "entities" or density is None or density.sample_factor <= MIN_GROWTH:
-        return None
-    share = 1 / density.sample_factor
-    names = [one for one in find_indivisible_fields(design) if one != density.field]
-    if part in rows.schema.names or not names:
-        return DeclaredPart(part, share) if part in names else None
-    return DeclaredPart(max(names, key=lambda one: len(rows.column(one).unique())), share)
-
-
-def find_part_of_distinct(
-    design: Design,
-    rows: pa.RecordBatch,
-    density: TimeDensity | None,
-    grows: str | None,
-) -> DeclaredPart | None:
-    """Return which part a sample of a lower rate has of the values that `distinct` declares.
-
-    It is that of the field of the key of which it lacks most; None if it has all. For the
-    arguments see `find_declared_part`.
-    """
-    if grows == "rows" or density is None or density.sample_factor <= MIN_GROWTH:
-        return None
-    shares = {
-        name: len(rows.column(name).unique()) / distinct
-        for name in find_indivisible_fields(design)
-        if (distinct := design.fields[name].declaration.distinct)
+    part, time = design.sample_part, None if density is None else density.field
+    most = 1.0 if density is None else density.sample_factor
+    declared = {name: _count_declared_values(design, name) for name in design.fields}
+    counts = {
+        name: max(len(rows.column(name).unique()), 1)
+        for name in rows.schema.names
+        if name != time
+        and (name == part or name in design.layout.identity_fields or declared[name] < inf)
     }
-    if not shares:
+    factors: dict[tuple[str, ...], float] = {}
+    for name, count in counts.items():
+        if declared[name] < inf:
+            # More events bring no more values of a list, unless the sample has a part of these.
+            is_fixed = design.fields[name].type.possible_values is not None and name != part
+            factors[name,] = 1.0 if is_fixed else max(min(declared[name] / count, most), 1.0)
+    entity: tuple[str, ...] | None = None
+    if part in counts:
+        entity = (part,)
+    elif grows == "entities":
+        repeated = tuple(
+            name
+            for name in sorted(design.layout.identity_fields)
+            if name in counts
+            and (name,) not in factors
+            and MIN_ENTITY_EVENTS * counts[name] <= rows.num_rows
+        )
+        many = [name for name in repeated if counts[name] >= MIN_ENTITIES]
+        entity = (max(many, key=lambda name: counts[name]),) if many else repeated
+    if entity is not None and entity not in factors:
+        factors[entity] = max(most / prod(factors.values()), 1.0)
+    diluted = frozenset(
+        (name,)
+        for name, count in counts.items()
+        if name == part
+        or (
+            grows == "entities"
+            and factors.get((name,), 1.0) >= MIN_GROWTH
+            and count >= MIN_ENTITIES
+        )
+    )
+    return DeclaredGrowth(factors, entity, diluted)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredPart:
+    """A part of a table.
+
+    Args:
+        fields: the fields of which it has some values, with all their events; none if it has some
+            events of all values.
+        share: how much of the values, or of the events, it has.
+        copies: values of the table for each one of the part; 1 if the others lie where these do.
+    """
+
+    fields: tuple[str, ...]
+    share: float
+    copies: float
+
+
+def find_declared_part(
+    design: Design, rows: pa.RecordBatch, density: TimeDensity | None, growth: DeclaredGrowth
+) -> DeclaredPart | None:
+    """Return which part of the table a sample is declared to be; None if it is of all of it.
+
+    Where a higher rate is declared, it has its share of it, of the values of the key that are
+    declared to become most.
+
+    Args:
+        design: the design.
+        rows: a uniform sample of the events.
+        density: how densely its events lie in time; None if they do not arrive by the clock.
+        growth: how many times as many values its fields have in the table.
+    """
+    part, share = design.sample_part, design.sample_share
+    held = find_indivisible_fields(design)
+    if share is not None:
+        if part not in rows.schema.names:
+            return DeclaredPart((), share, 1.0)
+        most = _count_declared_values(design, part) / max(len(rows.column(part).unique()), 1)
+        copies = min(1 / share, max(most, 1.0)) if part in held else 1.0
+        return DeclaredPart((part,), share, copies)
+    if density is None or density.sample_factor <= MIN_GROWTH:
         return None
-    name = min(shares, key=lambda one: shares[one])
-    return DeclaredPart(name, min(max(shares[name], 1 / density.sample_factor), 1.0))
+    factors = {
+        fields: factor
+        for fields, factor in growth.factors.items()
+        if factor > 1 and not {*fields}.isdisjoint(held)
+    }
+    if not factors:
+        return DeclaredPart(growth.entity or (), 1 / density.sample_factor, 1.0)
+    fields = max(factors, key=lambda one: factors[one])
+    of_key = tuple(name for name in fields if name in held)
+    return DeclaredPart(of_key, 1 / density.sample_factor, factors[fields])
 
 
-def count_declared_values(design: Design, name: str) -> float:
+def _count_declared_values(design: Design, name: str) -> float:
     """Return how many values of a field its table has at most, as declared or listed."""
     field = design.fields[name]
     listed = field.type.possible_values
@@ -109,10 +177,10 @@ def count_table_values(design: Design, name: str, sampled_count: int) -> float |
     declaration = design.fields[name].declaration
     if declaration.distinct:
         return declaration.distinct
-    most = count_declared_values(design, name)
-    if name == design.sample_part and design.sample_share is not None:
+    most, is_part = _count_declared_values(design, name), name == design.sample_part
+    if is_part and design.sample_share is not None:
         return max(min(sampled_count / design.sample_share, most), sampled_count)
-    if design.declaration.writes.grows == "entities" and most == inf:
+    if (is_part or design.declaration.writes.grows == "entities") and most == inf:
         return None
     return sampled_count
 

@@ -42,6 +42,8 @@ class TimeDensity:
             time the table is like it.
         stray_count: how many times of the sample lie far before or after all others, and do not
             count.
+        is_one_moment: whether all others are one, so that only the declared rate tells how long the
+            events took.
     """
 
     time: Field
@@ -53,6 +55,7 @@ class TimeDensity:
     step_ns: int
     has_bursts: bool = False
     stray_count: int = 0
+    is_one_moment: bool = False
 
     @property
     def field(self) -> str:
@@ -85,12 +88,15 @@ class TimeDensity:
     def place_times(self, rows: pa.RecordBatch) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the time of each row, from 0 at the first to 1 at the last; outliers at the ends.
 
-        A row without a time has that of the row before it.
+        A row without a time has that of the row before it. Those of one moment are taken to come
+        one after the other.
         """
         import numpy as np
         import pyarrow.compute as pc
 
         times = self.time.to_internal_batch(pc.fill_null_forward(rows.column(self.field)))
+        if self.is_one_moment:
+            return (np.arange(len(times)) + 0.5) / len(times)
         places = (times - self.first) / max(self.last - self.first + 1, 1)
         inside: np.ndarray[Any, np.dtype[np.float64]] = np.clip(places, 0.0, 1.0)
         return inside
@@ -130,9 +136,13 @@ def measure_time_density(
         return None
     kept = _leave_out_strays(times)
     first, last = int(kept[0]), int(kept[-1])
-    if first == last and writes.rate is None:
-        return None
-    distances = np.diff(times)
+    is_one_moment = first == last
+    if is_one_moment:
+        if writes.rate is None:
+            return None
+        seconds = event_count / (design.sample_share or 1.0) / writes.rate
+        last += max(round(seconds * NANOSECONDS["s"] / time.type.unit_ns) - 1, 0)
+    distances = np.diff(kept)
     step = max(int(np.gcd.reduce(distances)), 1)  # a minute, if all times are whole minutes
     last += step - 1
     seconds = (last - first + 1) * time.type.unit_ns / NANOSECONDS["s"]
@@ -146,10 +156,20 @@ def measure_time_density(
     has_bursts = is_generated and sample_rate > rate
     unit_ns = time.type.unit_ns
     # Events at equal distances have a step too, by which others may come between them.
-    is_shared = np.count_nonzero(distances) < MAX_SHARED_TIMES * len(times)
+    is_shared = np.count_nonzero(distances) < MAX_SHARED_TIMES * len(kept)
     step_ns = step * unit_ns if is_shared else unit_ns
-    strays = len(times) - len(kept)
-    return TimeDensity(time, first, last, unit_ns, sample_rate, rate, step_ns, has_bursts, strays)
+    return TimeDensity(
+        time,
+        first,
+        last,
+        unit_ns,
+        sample_rate,
+        rate,
+        step_ns,
+        has_bursts,
+        len(times) - len(kept),
+        is_one_moment,
+    )
 
 
 def _leave_out_strays(times: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, Any]:

@@ -62,8 +62,10 @@ def run_server(
             url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
         server = build_server(app, settings, listener)
         if threading.current_thread() is threading.main_thread():
-            # Who reads the URL may interrupt at once, before the server listens to signals.
-            stack.callback(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+            # Who reads the URL may interrupt at once, before the server listens to signals. A
+            # handler that C code installed is None, and cannot be put back.
+            earlier = signal.getsignal(signal.SIGINT) or signal.SIG_DFL
+            stack.callback(signal.signal, signal.SIGINT, earlier)
             signal.signal(signal.SIGINT, server.handle_exit)
         (report or _print_url)(url)
         if opens_browser:

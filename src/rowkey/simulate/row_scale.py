@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +19,12 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.hotspots import TimeDensity
+    from rowkey.hotspots import DeclaredGrowth, TimeDensity
     from rowkey.plan import DeclaredRead
 
 MIN_LONGER = 1.5
@@ -33,11 +32,6 @@ MIN_LONGER = 1.5
 MAX_WAVE_FACTOR = 10
 """Times the sample's rate up to which the declared rate may be that of another hour or season, so
 that more values or busier ones may be the reason."""
-MIN_ENTITIES = 20
-"""Values of a field from which on they may be the entities that become more: fewer are kinds."""
-MIN_ENTITY_EVENTS = 2
-"""Mean events of a value from which on they can come together, and more of them be the reason of a
-higher rate; the number of an event does not."""
 MIN_OWNERS = 1.5
 """Mean values of a field beside one of another from which on that one is not theirs."""
 DEVIATIONS = 1.96
@@ -60,13 +54,13 @@ class RowScale:
             in the time of the sample.
         value_counts: how many values each field has that tells rows apart; infinite if unknown.
         declared_counts: how many values the table has in fields that declare it.
-        listed_fields: those of them that list their values: more events bring no more of them.
         part: what the sample is a part of: `period`, `events` or the name of a field.
         part_share: how much of that it is; None if unknown.
         pace: the field of which each value writes at a period, with that period and the time that
             the table keeps, in seconds; None if there is none.
         grows: what makes the declared rate higher than that of the sample: `entities` or `rows`;
             None where nothing says it.
+        declared_growth: how many times as many values the fields have in the table.
     """
 
     def __init__(
@@ -79,11 +73,11 @@ class RowScale:
         is_bounded: bool = True,
         value_counts: Mapping[str, float] | None = None,
         declared_counts: Mapping[str, int] | None = None,
-        listed_fields: Collection[str] = (),
         part: str = "period",
         part_share: float | None = None,
         pace: tuple[str, float, float] | None = None,
         grows: str | None = None,
+        declared_growth: DeclaredGrowth,
     ) -> None:
         self._is_bounded = is_bounded
         self._rows = rows
@@ -92,11 +86,11 @@ class RowScale:
         self._measurements = measurements
         self._value_counts = value_counts or {}
         self._declared_counts = declared_counts or {}
-        self._listed_fields = listed_fields
         self._part = part
         self._pace = pace
         self._part_share = part_share
         self._grows = grows
+        self._declared_growth = declared_growth
 
     def replace_growth(self, growth: float) -> RowScale:
         """Return the same scale with another growth of the table."""
@@ -165,8 +159,9 @@ class RowScale:
         return min(
             (
                 count_draws(self._measure_values(fields)[0])
-                for fields, growth in self._value_growth.items()
-                if fields and (growth >= MIN_GROWTH or (is_part and fields == self._entity))
+                for fields, growth in self._declared_growth.factors.items()
+                if fields
+                and (growth >= MIN_GROWTH or (is_part and fields == self._declared_growth.entity))
             ),
             default=inf,
         )
@@ -269,9 +264,9 @@ class RowScale:
         if count is not None:
             if self._is_bounded or is_faster:
                 texts.append(f"{names[0]} has the declared {count:,} values")
-        elif self._grows == "entities" and self._entity:
-            if self._value_growth[self._entity] >= MIN_GROWTH:
-                fields = " and ".join(self._entity)
+        elif self._grows == "entities" and self._declared_growth.entity:
+            if self._declared_growth.factors[self._declared_growth.entity] >= MIN_GROWTH:
+                fields = " and ".join(self._declared_growth.entity)
                 texts.append(f"more entities are taken as more values of {fields}")
         elif self._is_growth_unknown and self._density is not None and read.equality_fields:
             texts.append(
@@ -344,8 +339,10 @@ class RowScale:
             stay = growth.compare_spans(max(span, 1.0), heavy=is_heavy)
         # What the declared rate has beyond that of the sample: of the same values, or of others.
         busier = stay.scale(events)
-        growing = [fields for fields in self._value_growth if self._grows_with(names, fields)]
-        is_kept = is_heavy and not (self._is_one_entity and self._entity in growing)
+        growing = [
+            fields for fields in self._declared_growth.factors if self._grows_with(names, fields)
+        ]
+        is_kept = is_heavy and self._declared_growth.diluted_fields.isdisjoint(growing)
         if self._part == "events" or is_kept:
             return busier
         others = busier.scale(1 / rate_factor)
@@ -354,62 +351,16 @@ class RowScale:
             return others.scale(self._count_values(names) * rate_factor / stay.value / count)
         if self._grows == "rows":
             return busier
-        more = prod(self._value_growth[fields] for fields in growing)
+        more = prod(self._declared_growth.factors[fields] for fields in growing)
         rest = 1.0
-        if not {name for fields in self._value_growth for name in fields} >= {*names}:
-            rest = max(rate_factor / prod(self._value_growth.values()), min(rate_factor, 1.0))
+        if not {name for fields in self._declared_growth.factors for name in fields} >= {*names}:
+            rest = max(
+                rate_factor / prod(self._declared_growth.factors.values()), min(rate_factor, 1.0)
+            )
         likely = busier.scale(1 / (more * rest))
         if rest == 1 or self._grows == "entities" or self._is_growth_unknown:
             return likely
         return Estimate(min(likely.low, busier.low), likely.value, max(likely.high, busier.high))
-
-    @cached_property
-    def _value_growth(self) -> dict[tuple[str, ...], float]:
-        """Return how many times as many values fields have in the table, as far as declared.
-
-        What they leave of the declared rate is more values of all other fields.
-        """
-        most = 1.0 if self._density is None else self._density.sample_factor
-        growth: dict[tuple[str, ...], float] = {}
-        for name, count in self._declared_counts.items():
-            if name in self._rows.schema.names:
-                more = 1.0 if name in self._listed_fields else count / self._count_values((name,))
-                growth[name,] = max(min(more, most), 1.0)
-        if self._entity is not None and self._entity not in growth:
-            growth[self._entity] = max(most / prod(growth.values()), 1.0)
-        return growth
-
-    @cached_property
-    def _entity(self) -> tuple[str, ...] | None:
-        """Return the fields of which the table is declared to have more values, as busy as these.
-
-        That of which the sample has a part; where the declared rate is that of more entities, the
-        one of most values in the key. If none has many, all of them together: of a few measures of
-        a few machines there are more machines with these measures, or more measures of them.
-        """
-        names = self._rows.schema.names
-        if self._part in names:
-            return (self._part,)
-        if self._grows != "entities":
-            return None
-        counts = {
-            name: self._count_values((name,))
-            for name in self._leave_out_time(self._value_counts)
-            if name in names and name not in self._declared_counts
-        }
-        most = self._rows.num_rows / MIN_ENTITY_EVENTS
-        repeated = tuple(name for name, count in counts.items() if count <= most)
-        many = [name for name in repeated if counts[name] >= MIN_ENTITIES]
-        return (max(many, key=lambda name: counts[name]),) if many else repeated
-
-    @property
-    def _is_one_entity(self) -> bool:
-        """Return whether one field has the values of which the table has more."""
-        return (
-            self._entity is not None
-            and len(self._entity) == 1
-            and (self._part in self._entity or self._count_values(self._entity) >= MIN_ENTITIES)
-        )
 
     def _grows_with(self, names: tuple[str, ...], fields: tuple[str, ...]) -> bool:
         """Return whether some values become more as those of some fields do.

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S
 from rowkey.hotspots import (
+    MIN_ENTITY_EVENTS,
     MIN_GROWTH,
+    DeclaredGrowth,
     LoadResult,
     MeasuredSkew,
     TimeDensity,
-    count_declared_values,
     find_clock_field,
     find_declared_part,
     find_indivisible_fields,
-    find_part_of_distinct,
     is_within_one_step,
+    measure_declared_growth,
     measure_time_density,
     recognise_causes,
     recognise_read_causes,
@@ -34,12 +35,7 @@ from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.simulate.replay import Replay, draw_salts, encode_keys
-from rowkey.simulate.row_scale import (
-    MAX_WAVE_FACTOR,
-    MIN_ENTITIES,
-    MIN_ENTITY_EVENTS,
-    RowScale,
-)
+from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, RowScale
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.value_groups import count_draws, number_values
@@ -397,10 +393,9 @@ class Simulation:
         Args:
             names: the fields of which rows with equal values lie on one server at a time.
         """
-        part = self._declared_part
-        if part is not None and part.field:
-            return [(part.field,)]
-        return [names] if self._part_growth is not None else [(one,) for one in self._entity_fields]
+        if self._part_growth is None or self._declared_part is None:
+            return [(one,) for one in self._entity_fields]
+        return [self._declared_part.fields or names]
 
     @cached_property
     def _entity_fields(self) -> Sequence[str]:
@@ -440,25 +435,35 @@ class Simulation:
         return np.array([busiest, *[others] * (servers - 1)])
 
     @cached_property
+    def _declared_growth(self) -> DeclaredGrowth:
+        """Return how many times as many values fields have in the table of a sample."""
+        if self.source.origin != "sample":
+            return DeclaredGrowth({}, None, frozenset())
+        rows = self._whole_sample.rows
+        return measure_declared_growth(self.design, rows, self.time_density, self._grows)
+
+    @cached_property
     def _declared_part(self) -> DeclaredPart | None:
         """Return which part of the table a sample is declared to be; None if all of its values."""
-        if self.source.origin != "sample":
+        is_faster = self._grows == "rows" and self.design.sample_share is None
+        if self.source.origin != "sample" or is_faster:
             return None
-        rows = self._whole_sample.rows
-        return find_declared_part(self.design, rows, self.time_density, self._grows)
+        return find_declared_part(
+            self.design, self._whole_sample.rows, self.time_density, self._declared_growth
+        )
 
     @cached_property
     def _part_growth(self) -> PartGrowth | None:
-        """Return how the table follows from a sample; None if that is no declared part of it."""
-        design, part, whole = self.design, self._declared_part, self._whole_sample
-        if part is None:
+        """Return how the table follows from a sample; None if that is no declared part of it.
+
+        A declared number of values alone does not say that they come at the pace of the sample.
+        """
+        part, whole = self._declared_part, self._whole_sample
+        is_part = self._declared_growth.entity is not None or self.design.sample_share is not None
+        if part is None or not is_part:
             return None
-        copies = 1.0
-        if part.field in find_indivisible_fields(design):  # other entities lie elsewhere
-            values = len(whole.rows.column(part.field).unique())
-            most = count_declared_values(design, part.field)
-            copies = min(1 / part.share, max(most / values, 1.0))
-        return PartGrowth(copies, part.share * copies * whole.rows.num_rows / whole.event_count)
+        thinning = part.share * part.copies * whole.rows.num_rows / whole.event_count
+        return PartGrowth(part.copies, thinning)
 
     @property
     def _assumed_growth(self) -> PartGrowth | None:
@@ -487,25 +492,18 @@ class Simulation:
         import numpy as np
         import pyarrow as pa
 
-        part, growth = self._declared_part, self._part_growth
-        if part is None and self.source.origin == "sample":
-            rows = self._whole_sample.rows
-            part = find_part_of_distinct(self.design, rows, self.time_density, self._grows)
-        if part is None or not part.field:
-            return None
-        copies = 1 / part.share if growth is None else growth.copies
-        if copies < MIN_FACTOR:
+        part = self._declared_part
+        if part is None or not part.fields or part.copies < MIN_FACTOR:
             return None
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
-        entities = number_values(self.sampled_rows, [part.field])
-        is_growing = self._grows == "entities" and int(entities.max()) + 1 >= MIN_ENTITIES
+        entities = number_values(self.sampled_rows, part.fields)
         density = self._replayed_density
-        if self.design.sample_share is None and not is_growing and density is not None:
+        if part.fields not in self._declared_growth.diluted_fields and density is not None:
             places = density.place_times(self.sampled_rows)
             is_heavy = ValueGrowth(entities, places).is_heavy[entities]
             entities[is_heavy] = len(entities) + np.flatnonzero(is_heavy)
-        return EntityChance(entities, servers, 1 / copies)
+        return EntityChance(entities, servers, 1 / part.copies)
 
     @property
     def overwrite_count(self) -> int:
@@ -663,13 +661,11 @@ class Simulation:
                 1 if density is None else density.step_ns,
             ),
             declared_counts=self._list_declared_counts(),
-            listed_fields=[
-                name for name, field in design.fields.items() if field.type.possible_values
-            ],
             pace=self._find_pace(),
             part=design.sample_part,
             part_share=design.sample_share,
             grows=self._grows,
+            declared_growth=self._declared_growth,
         )
 
     def _list_declared_counts(self) -> dict[str, int]:

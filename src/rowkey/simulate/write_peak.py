@@ -98,6 +98,8 @@ def find_write_peak(
         placements: where regions lie.
     """
     servers, regions = placements.servers, placements.regions
+    if density.is_one_moment:
+        return None
     for skew in skews:
         busiest, width_s = skew.busiest, skew.width_s
         # Times that are cut to hours do not say in which minute an event came.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         SampleFormat,
         build_bit_generator,
         build_rng,
+        format_inline_table,
     )
     from rowkey.workload.disk_size import FamilySize, SampledEvents, measure_family_sizes
     from rowkey.workload.distinct_counter import DistinctCounter
@@ -87,7 +88,8 @@ else:
             "batch_store": "BatchStore",
             "columnar.batches": "read_batches",
             "columnar.json_arrays": "ArrayLines HEAD_BYTES is_array_of_objects",
-            "contract": "Distribution SampleFormat PluginOption build_bit_generator build_rng",
+            "contract": "Distribution SampleFormat PluginOption build_bit_generator build_rng "
+            "format_inline_table",
             "disk_size": "FamilySize SampledEvents measure_family_sizes",
             "distinct_counter": "DistinctCounter",
             "distributions": "DISTRIBUTIONS=DISTRIBUTIONS",
@@ -188,6 +190,7 @@ __all__ = [
     "estimate_table_rows",
     "find_count_layout",
     "find_format_suffix",
+    "format_inline_table",
     "has_other_reading",
     "is_array_of_objects",
     "list_plausible_ranges",

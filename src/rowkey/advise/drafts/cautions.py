@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.advise.drafts.name_hints import is_like_identity, is_like_personal
 from rowkey.messages import join_names, pluralize, shorten_text
+from rowkey.workload import format_inline_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,11 +33,11 @@ def format_unparsed_time(column: InferredColumn) -> str:
         if len(column.unparsed_time) < MAX_VALUE_WIDTH
         else f"{column.unparsed_time[:MAX_VALUE_WIDTH]}…"
     )
+    name = shorten_text(column.name)[:80]
     return (
-        f"The column {shorten_text(column.name)[:80]!r} looks like a time "
-        f"({shorten_text(example)}), but nothing tells how it is written: declare its layout in "
-        f"the format of the sample, such as times = {{ {shorten_text(column.name)[:80]} = "
-        '"%d.%m.%Y %H:%M" }, or "excel" for days of a spreadsheet'
+        f"The column {name!r} looks like a time ({shorten_text(example)}), but nothing tells how "
+        "it is written: declare its layout in the format of the sample, such as times = "
+        f'{format_inline_table({name: "%d.%m.%Y %H:%M"})}, or "excel" for days of a spreadsheet'
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, prod
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.hotspots import count_repeated_rows
+from rowkey.hotspots import MIN_GROWTH, count_repeated_rows
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.messages import pluralize
 from rowkey.workload import count_key_values
@@ -95,7 +95,8 @@ order    = "u64"
         part = subject.design.sample_share if subject.design.sample_part == "events" else None
         if part is not None:  # the chance that a sample has the earlier event too
             lost_share /= part
-            what += f"; in the table far more do, for the sample has only {part:.2%} of its events"
+            if part * MIN_GROWTH <= 1:
+                what += f"; in the table more do, for the sample has only {part:.2%} of its events"
         severity = self._choose_severity(subject, lost_share)
         yield self.build_finding(
             "key",
