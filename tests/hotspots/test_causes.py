@@ -477,6 +477,25 @@ def test_a_row_that_many_events_share_by_design_is_no_hot_row() -> None:
     assert ["hot_entity"] == [cause.code for cause in found.causes]
 
 
+@pytest.mark.parametrize("splits", ["sample", "per_bucket"])
+def test_a_share_is_told_of_the_events_that_it_is_a_share_of(splits: str) -> None:
+    """A host that wakes up late has another share of what is replayed than of the recording."""
+    chance = random.Random(2)
+    hosts = [
+        "h1" if number >= 6_000 and chance.random() < 0.7 else f"h{chance.randrange(400)}"
+        for number in range(2 * 6_000)
+    ]
+    key = "[host][ts]" if splits == "sample" else "[bucket(host, 16)][host][ts]"
+    found = simulate_rows(
+        key, [(host, n, START + n) for n, host in enumerate(hosts)],
+        SIXTEEN if splits == "sample" else splits,
+    )  # fmt: skip
+    told = next(one.message for one in found.causes if one.code == "hot_entity")
+    counted = hosts[6_000:] if splits == "sample" else hosts
+    what = "events of the second half" if splits == "sample" else "events"
+    assert f"takes {counted.count('h1') / len(counted):.1%} of the {what}, " in told
+
+
 # Few entities
 
 

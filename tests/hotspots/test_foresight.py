@@ -32,6 +32,7 @@ FIELDS: dict[str, Any] = {
     "listed": {**HOSTS, "heavy": ["00000000"], "draw": {"kind": "zipf", "theta": 1.5}},
     "status": {"type": "choice", "of": ["new", "paid", "sent"], "distinct": 3},
     "state": {"type": "choice", "of": ["a", "b", "c", "d"]},
+    "kind": {"type": "text", "max_bytes": 8, "distinct": 2},
     "id": {"type": "u64", "distinct": 1_000_000},
     "uuid": "uuid",
     "address": "ipv6",
@@ -79,6 +80,8 @@ CASES: list[tuple[str, Any, Any, dict[str, float]]] = [
     ("[bucket(status, id, 16)][id]", "per_bucket", None, {}),
     ("[status][id]", "per_bucket", None, {"few_entities": 8 / 3, "integer_imbalance": 8 / 3}),
     ("[state][ts]", {"algorithm": "per_bucket", "regions": 8}, None, {"few_entities": 2}),
+    ("[kind][host][ts]", [*"bcdefgh"], None, {"few_entities": 4}),
+    ("[kind][host][ts]", [f"b\\x000000{n}" for n in "1234567"], None, {}),  # within a kind
     ("[bucket(whale, 16)][whale][ts]", "per_bucket", None, {"hot_entity": 8 * 0.2312}),
     ("[bucket(whale, ts, 16)][whale][ts]", "per_bucket", None, {}),
     ("[salt(16)][whale]", "per_bucket", None, {}),

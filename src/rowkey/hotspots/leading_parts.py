@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import InvalidArgument
 from rowkey.plan import count_spreading_parts
 from rowkey.proposals import has_only_times
 
@@ -127,15 +128,24 @@ def find_deciding_entities(
 
 def _list_deciding_parts(design: Design, boundaries: Boundaries) -> Iterator[Part]:
     """Yield the key parts that decide the region, up to the first time."""
-    depth = 0
     # Trailing zero bytes of a split decide nothing: a key that is equal up to them is longer.
-    deciding = max((len(split.rstrip(b"\0")) for split in boundaries.splits), default=0)
+    splits = [(split, 0, len(split.rstrip(b"\0"))) for split in boundaries.splits]
     for part in design.key.parts:
         if is_time_only(design, part):
             return
         yield part
-        if part.framing.width is None or (depth := depth + part.framing.width) >= deciding:
+        splits = [(split, _find_end(part, split, at), stop) for split, at, stop in splits]
+        splits = [one for one in splits if one[1] < one[2]]
+        if not splits:
             return
+
+
+def _find_end(part: Part, split: bytes, at: int) -> int:
+    """Return where a part ends in a split, which may be cut within it."""
+    try:
+        return part.find_end(split, at)
+    except InvalidArgument:
+        return len(split)
 
 
 def take_leading_bytes(

@@ -135,6 +135,11 @@ class LoadResult:
         return self.placements.servers
 
     @property
+    def events_text(self) -> str:
+        """Return of which events the shares are: regions cut by a sample are judged by its end."""
+        return "events" if self.split_key_range is None else "events of the second half"
+
+    @property
     def fullest_share(self) -> float:
         """Return the share of all operations that the fullest region takes."""
         return float(self.writes.max() / max(self.writes.sum(), 1))

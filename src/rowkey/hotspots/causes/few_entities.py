@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 from rowkey.design import count_combined_values
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.declared_part import count_table_values, has_more_values_declared
-from rowkey.hotspots.leading_parts import find_deciding_fields, find_leading_part
+from rowkey.hotspots.leading_parts import (
+    find_deciding_entities,
+    find_deciding_fields,
+    find_leading_part,
+)
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.hotspots.region_coverage import (
     compute_value_skew,
@@ -102,6 +106,10 @@ class FewEntitiesCause(Cause):
         names, values = result.entity_fields, result.entity_count
         if not names or len(names) < len(result.leading_fields):
             return None
+        if not {*find_deciding_entities(result.design, result.facts, result.boundaries)} <= {
+            *names
+        }:
+            return None  # the regions divide the rows of a value
         if result.front is not None or (result.measured_skew.is_even and not result.has_hot_region):
             return None
         regions = count_reachable_regions(result.design.key, result.boundaries)

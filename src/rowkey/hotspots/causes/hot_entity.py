@@ -205,8 +205,8 @@ def _format_hot_values(
     top_text = values.format_value(top.code)
     if len(hot_values) == 1:
         return (
-            f"{top_text} takes {top.share:.1%} of the events, {top.region_share:.0%} of them in "
-            f"region {top.region}"
+            f"{top_text} takes {top.share:.1%} of the {result.events_text}, "
+            f"{top.region_share:.0%} of them in region {top.region}"
         )
     value_texts = [
         f"{values.format_value(one.code)} {one.share:.1%}"
@@ -220,8 +220,8 @@ def _format_hot_values(
         ", ".join(value_texts[:-1]) + (" and " if len(value_texts) > 1 else "") + value_texts[-1]
     )
     return (
-        f"{top_text} takes {top.share:.1%} of the events and shares {where} with {listed}: "
-        f"{sum(one.load for one in hot_values):.1%} together"
+        f"{top_text} takes {top.share:.1%} of the {result.events_text} and shares {where} with "
+        f"{listed}: {sum(one.load for one in hot_values):.1%} together"
     )
 
 
@@ -386,8 +386,8 @@ def _build_burst_finding(
     )
     message = (
         f"Values burst in single windows: {value_text} takes {shares[worst]:.1%} of the events in "
-        f"{place}, but {overall:.1%} of all events; on average the busiest value takes "
-        f"{bursts.mean_share:.1%} of its window, all in one region: {so}"
+        f"{place}, but {overall:.1%} of all {result.events_text}; on average the busiest value "
+        f"takes {bursts.mean_share:.1%} of its window, all in one region: {so}"
     )
     figures = {
         "fields": list(result.entity_fields),

@@ -121,7 +121,10 @@ class MissedSplitsCause(Cause):
         is_seen = prediction is not None and (
             has_many_empty(empty, regions) or result.has_hot_region
         )
-        is_outdated = has_outdated_splits(result)
+        # What no split of these values can mend is not for want of later ones.
+        is_outdated = (
+            has_outdated_splits(result) and result.least_value_skew < result.measured_skew.skew
+        )
         if not is_seen and not is_outdated and not has_missed_splits(result):
             return None
         seen = (regions, empty, result.fullest_share)
