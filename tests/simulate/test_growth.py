@@ -617,10 +617,10 @@ def test_a_read_of_a_table_that_only_grows_gets_a_second_one(node: str, level: s
     assert 2 == len(search(design, rows).tables)
 
 
-@pytest.mark.parametrize("kind", [{"type": "choice", "of": ["A", "B"]}, "bool"])
+@pytest.mark.parametrize("kind", ["AB", "ABCD", "bool"])
 @pytest.mark.parametrize("grows", [None, "entities"])
-def test_more_events_are_no_more_values_of_a_list(kind: Any, grows: str | None) -> None:
-    """An hour of one of two values has its share of the declared rate, however high that is."""
+def test_more_events_are_no_more_values_of_a_list(kind: str, grows: str | None) -> None:
+    """An hour of one of two values has its share of the declared rate, whatever else is listed."""
     chance, count = random.Random(4), 4_000
     values = [chance.random() < 0.75 for _ in range(count)]
     table = pa.table(
@@ -630,15 +630,32 @@ def test_more_events_are_no_more_values_of_a_list(kind: Any, grows: str | None) 
             "id": list(range(count)),
         }
     )
+    listed: Any = kind if kind == "bool" else {"type": "choice", "of": [*kind]}
     design = Design(
-        "t", "[kind][ts][id]", fields={"kind": kind, "ts": "timestamp_ms", "id": "u32"},
+        "t", "[kind][ts][id]", fields={"kind": listed, "ts": "timestamp_ms", "id": "u32"},
         writes={"rate": "1000/s", "time": "ts"} | ({"grows": grows} if grows else {}),
         reads=[{"name": "it", "where": "kind = ? and ts >= ? and ts < ?", "span": "1h"}],
     )  # fmt: skip
     (cost,) = run(design, table).reads
     assert pytest.approx((0.75**2 + 0.25**2) * 3_600_000, rel=0.05) == cost.returned_rows
-    assert "kind has the declared 2 values" in cost.assumption
+    assert f"kind has the declared {len(kind) if kind.isupper() else 2} values" in cost.assumption
     assert "more values" not in cost.assumption
+
+
+@pytest.mark.parametrize(
+    "kind", [{"type": "choice", "of": ["A", "B", "C"]}, {"type": "text", "distinct": 3}]
+)
+def test_what_is_declared_of_values_that_are_not_in_the_sample_has_a_reason(kind: Any) -> None:
+    """A sentence on what a row stands for names why, also where no rate and no ttl is declared."""
+    design = Design("t", "[kind][id]", fields={"kind": kind, "ts": "timestamp_ms", "id": "u32"},
+                    writes={"time": "ts"}, reads=[{"name": "it", "where": "kind = ?"}])  # fmt: skip
+    times = [START_MS + number * 1_000 for number in range(1_000)]
+    rows = pa.table({"kind": ["A", "B"] * 500, "ts": times, "id": range(1_000)})
+    (cost,) = run(design, rows).reads
+    if "distinct" in kind:
+        assert cost.assumption.endswith("because kind has the declared 3 values")
+    else:
+        assert (500, "") == (cost.returned_rows, cost.assumption)
 
 
 def judge_meters(declared: dict[str, Any]) -> JudgedDesign:

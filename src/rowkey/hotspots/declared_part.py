@@ -38,11 +38,14 @@ class DeclaredGrowth:
             None if none is.
         diluted_fields: the fields whose values are as busy as in the sample and no busier, so that
             none keeps a great share of all events.
+        listed_fields: the fields that list their values: more events bring no more of them than the
+            sample has.
     """
 
     factors: Mapping[tuple[str, ...], float]
-    entity: tuple[str, ...] | None
-    diluted_fields: frozenset[tuple[str, ...]]
+    entity: tuple[str, ...] | None = None
+    diluted_fields: frozenset[tuple[str, ...]] = frozenset()
+    listed_fields: frozenset[str] = frozenset()
 
 
 def measure_declared_growth(
@@ -71,11 +74,15 @@ def measure_declared_growth(
         if name != time
         and (name == part or name in design.layout.identity_fields or declared[name] < inf)
     }
+    listed = frozenset(
+        name
+        for name in counts
+        if design.fields[name].type.possible_values is not None and name != part
+    )
     factors: dict[tuple[str, ...], float] = {}
     for name, count in counts.items():
         if declared[name] < inf:
-            # More events bring no more values of a list, unless the sample has a part of these.
-            is_fixed = design.fields[name].type.possible_values is not None and name != part
+            is_fixed = name in listed
             factors[name,] = 1.0 if is_fixed else max(min(declared[name] / count, most), 1.0)
     entity: tuple[str, ...] | None = None
     if part in counts:
@@ -102,7 +109,7 @@ def measure_declared_growth(
             and count >= MIN_ENTITIES
         )
     )
-    return DeclaredGrowth(factors, entity, diluted)
+    return DeclaredGrowth(factors, entity, diluted, listed)
 
 
 @dataclass(frozen=True, slots=True)

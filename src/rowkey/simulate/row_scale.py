@@ -186,9 +186,12 @@ class RowScale:
         declared, and of what is not declared as many as its rate takes.
         """
         names = self._leave_out_time(self._value_counts)
-        if self._density is None or not names or not self._declared_counts.keys() >= {*names}:
+        if self._density is None or not names:
             return 1.0
-        declared = prod(self._declared_counts[name] for name in names)
+        counts = [self._count_declared_values((name,)) for name in names]
+        if None in counts:
+            return 1.0
+        declared = prod(count or 1 for count in counts)
         return max(self._density.sample_factor * self._count_values(names) / declared, 1.0)
 
     def find_missing_rows(self, read: DeclaredRead, row_count: int) -> MissingRows | None:
@@ -254,16 +257,18 @@ class RowScale:
             factor: the mean factor of its rows.
         """
         names = self._leave_out_time(read.equality_fields)
-        count, texts = self._count_declared_values(names), []
+        texts, reasons, count_text = [], self._list_reasons(read), ""
+        if self._count_declared_values(names) is not None:
+            count_text = f"{names[0]} has the declared {self._declared_counts[names[0]]:,} values"
         if not isclose(factor, 1, rel_tol=SAME_RATE):
             texts.append(
                 f"each row that it finds in the sample stands for {_format_number(factor)} of the "
-                f"table, because {' and '.join(self._list_reasons(read))}"
+                f"table, because {' and '.join(reasons) or count_text}"
             )
         is_faster = self._density is not None and self._density.sample_factor != 1
-        if count is not None:
+        if count_text:
             if self._is_bounded or is_faster:
-                texts.append(f"{names[0]} has the declared {count:,} values")
+                texts.append(count_text)
         elif self._grows == "entities" and self._declared_growth.entity:
             if self._declared_growth.factors[self._declared_growth.entity] >= MIN_GROWTH:
                 fields = " and ".join(self._declared_growth.entity)
@@ -383,12 +388,15 @@ class RowScale:
         return int(self._measurements[measurement])
 
     def _count_declared_values(self, names: tuple[str, ...]) -> int | None:
-        """Return how many values the table has in some fields, if that is declared.
+        """Return how many values the table has in a field, if that is declared.
 
-        Fewer than the sample has are no number of the table's.
+        Fewer than the sample has are no number of the table's. Of a list those of the sample count:
+        the others may never come.
         """
         count = self._declared_counts.get(names[0]) if len(names) == 1 else None
-        return count if count is not None and count >= self._count_values(names) else None
+        if count is None or count < (sampled := self._count_values(names)):
+            return None
+        return sampled if names[0] in self._declared_growth.listed_fields else count
 
     @property
     def _is_growth_unknown(self) -> bool:

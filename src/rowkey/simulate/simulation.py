@@ -438,7 +438,7 @@ class Simulation:
     def _declared_growth(self) -> DeclaredGrowth:
         """Return how many times as many values fields have in the table of a sample."""
         if self.source.origin != "sample":
-            return DeclaredGrowth({}, None, frozenset())
+            return DeclaredGrowth({})
         rows = self._whole_sample.rows
         return measure_declared_growth(self.design, rows, self.time_density, self._grows)
 
