@@ -166,8 +166,23 @@ def test_a_sample_of_rows_that_have_no_key_is_refused(tmp_path: Path) -> None:
     """A sample in which no row has a key is refused."""
     path = tmp_path / "a.csv"
     path.write_text("host\n" + "x" * 40_000 + "\n")
-    with pytest.raises(SampleError, match="no row of the sample has a valid row key"):
+    with pytest.raises(SampleError, match=r"1 of 1 rows cannot .*the key has 40,001 bytes"):
         run(Design("t", "[host]", fields={"host": "text"}), path)
+
+
+def test_values_that_an_encoding_refuses_are_named_with_their_field(tmp_path: Path) -> None:
+    """Each refused row counts once, and the message says what the encoding takes."""
+    path = tmp_path / "a.csv"
+    path.write_text("site,temp\n" + "".join(f"{n},{n % 4 - 3}\n" for n in range(100)))
+    design = Design("t", "[site][temp:u16]", fields={"site": "u32", "temp": "i16"})
+    with pytest.raises(SampleError) as error:
+        run(design, path)
+    assert str(error.value) == (
+        f"{path}: 75 of 100 rows cannot be read as events: line 2 has no valid row key: field "
+        "temp: -3 is out of range; expected 0..32767. Use an encoding that takes all values of "
+        "the field, or correct the file. Or allow 75% of the rows to be skipped by max_skipped = "
+        "0.75 in the format of the sample."
+    )
 
 
 @pytest.mark.parametrize("value", ["12345", "-1", "70000", ""])

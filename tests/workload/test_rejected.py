@@ -164,6 +164,15 @@ def format_unit_remark(name: str, time: str, unit: str) -> str:
     return f'{format_age_remark(name, time)}; declare type = "{unit}" if that is their unit'
 
 
+def test_times_of_a_finer_unit_ask_for_its_type(tmp_path: Path) -> None:
+    """Milliseconds cannot be read as seconds, so that the remedy is a type of milliseconds."""
+    path = tmp_path / "a.csv"
+    path.write_text("host,v\n" + "".join(f"h,{NOW_S * 1_000 + n}\n" for n in range(20)))
+    with pytest.raises(SampleError, match=r"If they are, declare v as timestamp_ms\."):
+        list(open_field_sample(path, "timestamp_s").read_events())
+    assert list(open_field_sample(path, "timestamp_ms").read_events())
+
+
 @pytest.mark.parametrize(
     ("kind", "factor", "unit", "said"),
     [

@@ -377,7 +377,7 @@ def _read_keyed_events(
         for events in split_events(_encode_repeated_texts(batch), key.min_bytes):
             keyed_events = events
             if not key.has_coded_fields and not _can_encode(key, events):
-                keyed_events = _drop_refused_rows(key, events, sample.skipped_rows)
+                keyed_events = _drop_refused_rows(key, events, sample)
             summary.add(events, keyed_events)
             if len(keyed_events):
                 yield keyed_events
@@ -401,7 +401,7 @@ def _can_encode(key: Key, events: EventBatch) -> bool:
     return True
 
 
-def _drop_refused_rows(key: Key, events: EventBatch, skipped_rows: SkippedRows) -> EventBatch:
+def _drop_refused_rows(key: Key, events: EventBatch, sample: SampleFile) -> EventBatch:
     """Return the events of a batch with a valid row key, and record the others as skipped."""
     import numpy as np
     import pyarrow as pa
@@ -414,9 +414,7 @@ def _drop_refused_rows(key: Key, events: EventBatch, skipped_rows: SkippedRows) 
             key.encode(row, salt=0)
         except RowError as problem:
             has_key[index] = False
-            reason = problem.mistake.problem
-            number = int(events.row_numbers[index])
-            skipped_rows.note(1, f" has no valid row key: {reason}", number)
+            sample.note_refused_row(problem.mistake, int(events.row_numbers[index]))
     clock_ms = None if events.clock_ms is None else events.clock_ms[has_key]
     return EventBatch(events.rows.filter(pa.array(has_key)), clock_ms)
 

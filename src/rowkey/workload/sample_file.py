@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from rowkey.errors import Mistake
     from rowkey.keys import ByteColumn, Field, FieldColumn, Key
     from rowkey.workload.arrow_source import SampleInput
     from rowkey.workload.contract import SampleFormat
@@ -100,6 +101,7 @@ class EventBatch:
         return EventBatch(rows, clock, numbers)
 
 
+REFUSED_VALUE_REMEDY = "Use an encoding that takes all values of the field, or correct the file."
 MIN_SKIPPED_ROWS = 20
 """Skipped rows below which a file is read all the same, unless they are most of its rows."""
 MAX_ALLOWED_SHARE = 0.9
@@ -142,6 +144,7 @@ class SampleFile:
         fields: the fields wanted of each event, by name.
         time: the field that holds an event's time, or None.
         read_count: rows of the file that are read so far.
+        refused_count: rows that were read, and whose values the row key refused.
         can_be_empty: whether a file without rows is one; it says nothing of a design.
         recording: keeps the file's rows for other looks at them; None if nothing else needs them.
         skipped_rows: rows that could be no events, counted while reading.
@@ -158,6 +161,7 @@ class SampleFile:
     skipped_rows: SkippedRows = field(default_factory=SkippedRows)
     assumptions: list[str] = field(default_factory=list)
     _written_columns: dict[str, TimeColumn | NumberColumn] = field(default_factory=dict)
+    refused_count: int = 0
     _first_remedy: str = MISSING_VALUE_REMEDY
     _row_count: int | None = None
 
@@ -170,7 +174,7 @@ class SampleFile:
         sources = {name: _find_column(f) for name, f in self.fields.items()}
         columns = list(dict.fromkeys(sources.values()))
         self.skipped_rows, self._first_remedy = SkippedRows(), MISSING_VALUE_REMEDY
-        self.read_count, kept_count = 0, 0
+        self.read_count, self.refused_count, kept_count = 0, 0, 0
         self.format.detect_options(self.path)
         self._note_missing_columns()
         self._written_columns = {
@@ -352,6 +356,20 @@ class SampleFile:
             ", and ".join([first, *(one.removeprefix(":").strip() for one in others)]), row
         )
 
+    def note_refused_row(self, mistake: Mistake, row: int) -> None:
+        """Count a row that was read, and whose values the row key refuses.
+
+        Args:
+            mistake: why it has no row key.
+            row: its number in the file from 1.
+        """
+        if not self.skipped_rows.problems:
+            self._first_remedy = mistake.remedy or REFUSED_VALUE_REMEDY
+        expected = f"; expected {mistake.expected}" if mistake.expected else ""
+        reason = f"{mistake.path}: {mistake.problem}{expected}"
+        self.skipped_rows.note(1, f" has no valid row key: {reason}", row)
+        self.refused_count += 1
+
     def locate_rows(self, skipped_rows: SkippedRows) -> None:
         """Find the lines of the skipped rows whose problems are kept, if the file has lines.
 
@@ -373,6 +391,7 @@ class SampleFile:
         Few rows may be skipped as long as they are not most; and a load says itself what it skips.
         """
         skipped_count = self.skipped_rows.count
+        kept_count -= self.refused_count
         row_count = kept_count + skipped_count
         if not row_count and self.can_be_empty:
             return

@@ -273,9 +273,14 @@ class TimeColumn:
         own_unit = find_unit_name(self.field.type.unit_ns or 0)
         names = {"excel": "days of a spreadsheet", "epoch_s": "seconds since 1970"}
         meaning = names.get(unit, f"{unit.removeprefix('epoch_')} since 1970")
-        remedy = (
-            f"If they are, declare it: {self._format.suggest_options(times={self._column: unit})}."
-        )
+        declared = self._format.suggest_options(times={self._column: unit})
+        remedy = f"If they are, declare it: {declared}."
+        if (
+            own_unit
+            and build_time_column(self.field, CountLayout(unit).parse_column(values)).null_count
+        ):
+            finer_type = unit.replace("epoch", "timestamp")
+            remedy = f"If they are, declare {self.field.name} as {finer_type}."
         if own_unit and (are_whole or unit != "excel"):
             kept = self._format.suggest_options(times={self._column: own_unit})
             remedy += f" If they are {own_unit.removeprefix('epoch_')}: {kept}."
