@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rowkey.design import Design
 from rowkey.errors import InvalidArgument
-from rowkey.workload import ARRIVAL_MODES, DISTRIBUTIONS
+from rowkey.workload import ARRIVAL_MODES, DISTRIBUTIONS, WorkloadGenerator
 from rowkey.workload.distributions.zipf import (
     MAX_TABLE_VALUES,
     compute_harmonic,
@@ -220,3 +221,14 @@ def test_words_out_of_range_are_refused(kind: str, words: dict[str, Any]) -> Non
 def test_an_arrival_implies_one_draw(arrival: str) -> None:
     """Exactly one draw is the default of each arrival."""
     assert 1 == sum(arrival in kind.default_arrivals for kind in DISTRIBUTIONS.values())
+
+
+@pytest.mark.parametrize("kind", DISTRIBUTIONS)
+def test_any_number_of_values_of_a_type_can_be_drawn(kind: str) -> None:
+    """A unique field of 64 bits has as many values as its type."""
+    fields = {"id": {"type": "u64", "unique": True, "draw": kind}}
+    design = Design("t", "[id]", fields=fields, writes={"rate": "100/s", "for": "1s"})
+    batches = WorkloadGenerator(design.writes, design.fields).generate_events()
+    drawn = [value for batch in batches for value in batch.rows["id"].to_pylist()]
+    assert 100 == len(drawn)
+    assert all(0 <= value < 2**64 for value in drawn)

@@ -49,6 +49,8 @@ NUMBER_BYTES = 16
 """Bytes of a value that is neither text nor bytes, at most."""
 MAX_LISTED_VALUES = 1 << 17
 """Values of a field that are made once and coded; above it each event makes its own."""
+MAX_INDEXES = 1 << 62
+"""Values of a unique field that can be drawn: their indexes are numbers of 64 bits."""
 GUESSED_TEXTS = 1_000
 """Values of a text field of which nothing was declared; said in `WorkloadGenerator.assumptions`."""
 GUESSED_NUMBERS = 1_000_000
@@ -118,7 +120,7 @@ class WorkloadGenerator:
         if declared.declaration.distinct is not None:
             return min(declared.declaration.distinct, size)
         if declared.declaration.unique:
-            return size
+            return min(size, MAX_INDEXES)
         guess = GUESSED_TEXTS if declared.type.is_sequence else GUESSED_NUMBERS
         count = min(guess, size)
         if count < size:
