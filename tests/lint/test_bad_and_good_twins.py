@@ -41,6 +41,13 @@ DATES = "".join(
     for n in range(600)
 )
 DATES_OF_ONE_YEAR = re.sub(r"/20[0-9]{2},", "/2024,", DATES)
+DATES_THAT_BEGIN_WITH_THE_MONTH = "".join(
+    f"{n % 1009},{1 + n // 28:02d}/{1 + n % 28:02d}/2025,{n},{n % 97}.5\n" for n in range(12 * 28)
+)
+ZONED_TIMES = "".join(
+    f"{n % 1009},2025-03-31T{n // 60:02d}:{n % 60:02d}:00{'+09:00' if n % 3 else 'Z'},{n},1.5\n"
+    for n in range(1_200)
+)
 ISO_DATES = "".join(
     f"{n * 7919 % 1009},{2019 + n % 5}-{1 + n % 12:02d}-{1 + n % 28:02d},{n},{n % 97}.5\n"
     for n in range(600)
@@ -49,6 +56,7 @@ MILLISECONDS = "".join(
     f"{n * 7919 % 1009},{1_700_000_000_000 + 977 * n},{n},{n % 97}.5\n" for n in range(600)
 )
 TEXT_DAY = '{ type = "text", max_bytes = 20 }'
+TEXT_TIME = '{ type = "text", max_bytes = 30 }'
 PAGES = """\
 table  = "pages"
 key    = "[bucket(site, 16)][site][page]"
@@ -170,6 +178,77 @@ ADDRESSES = "".join(
     f"10.0.{n % 7}.{n * 7 % 250},{1_700_000_000_000 + 977 * n},{n}\n" for n in range(600)
 )
 
+NUMBERED = """\
+table  = "events"
+key    = "[bucket(event, 16)][event]"
+splits = "per_bucket"
+
+[fields]
+event = { type = "TYPE", unique = true }
+level = "u8"
+
+[families.d]
+ttl         = "30d"
+compression = "ZSTD"
+encoding    = "FAST_DIFF"
+
+[writes]
+rate    = "9000/s"
+arrival = "sequential"
+"""
+METRICS = """\
+table  = "metrics"
+key    = "[bucket(metric, 16)][CODE][ts]"
+splits = "per_bucket"
+
+[fields]
+metric = { type = "text", max_bytes = 60, distinct = 20000 }
+ts     = "timestamp_s"
+value  = "float64"
+
+[families.d]
+ttl         = "30d"
+compression = "ZSTD"
+encoding    = "FAST_DIFF"
+"""
+REVIEWS = """\
+table  = "reviews"
+key    = "[bucket(product, 16)][product][at]"
+splits = "per_bucket"
+
+[fields]
+product = { type = "u64", distinct = 4000000 }
+at      = "timestamp_s"
+text    = { type = "text", mean_bytes = 900 }
+
+[families.d]
+compression = "CODEC"
+encoding    = "FAST_DIFF"
+
+[writes]
+rate = "30/s"
+"""
+ALBUMS = """\
+table  = "albums"
+key    = "[bucket(album, 32)][album][photo]"
+splits = "per_bucket"
+
+[fields]
+album = { type = "u64", distinct = 2000000 }
+photo = "u32"
+title = { type = "text", max_bytes = 200, mean_bytes = 30 }
+jpeg  = { type = "bytes", max_bytes = 2000000, mean_bytes = 400000, family = "p" }
+
+[families.d]
+compression = "ZSTD"
+
+[families.p]
+mob = MOB
+
+[writes]
+rate = "30/m"
+"""
+
 
 def build_tracks(key: str, time: str) -> str:
     """Return the table of positions with another key, and another place of the time."""
@@ -205,6 +284,14 @@ TWINS = {
         ("RK112", build_bills(TEXT_DAY), DATES),
         (build_bills(TEXT_DAY), ISO_DATES),
     ),
+    "dates of one year as text that begins with the month": (
+        ("RK112", build_bills(TEXT_DAY), DATES_THAT_BEGIN_WITH_THE_MONTH),
+        (build_bills(TEXT_DAY), ISO_DATES),
+    ),
+    "times as text with their offsets from UTC": (
+        ("RK112", build_bills(TEXT_TIME), ZONED_TIMES),
+        (build_bills(TEXT_TIME), ZONED_TIMES.replace("+09:00", "Z")),
+    ),
     "times in milliseconds as text": (
         ("RK113", build_bills(TEXT_DAY), MILLISECONDS),
         (build_bills('"timestamp_ms"'), MILLISECONDS),
@@ -224,6 +311,30 @@ TWINS = {
     "a threshold of large values below common ones": (
         ("RK510", build_pages(600, 100), ""),
         (build_pages(150_000, 102_400), ""),
+    ),
+    "numbers of 32 bits for 9,000 new rows a second": (
+        ("RK125", NUMBERED.replace("TYPE", "u32"), ""),
+        (NUMBERED.replace("TYPE", "u64"), ""),
+    ),
+    "ids of one byte for 20,000 metrics": (
+        ("RK125", METRICS.replace("CODE", "code(metric, width=1)"), ""),
+        (METRICS.replace("CODE", "code(metric, width=3)"), ""),
+    ),
+    "text that is never deleted and not compressed": (
+        ("RK409", REVIEWS.replace("CODEC", "NONE"), ""),
+        (REVIEWS.replace("CODEC", "LZ4"), ""),
+    ),
+    "a declared length that a fixed width pads eight times": (
+        ("RK107", PADDED.replace("HOST", "host:fixed(512)"), ""),
+        (PADDED.replace("HOST", "host"), ""),
+    ),
+    "a threshold of large values above all of them": (
+        ("RK510", build_pages(150_000, 10_000_000), ""),
+        (build_pages(150_000, 102_400), ""),
+    ),
+    "pictures in an ordinary family next to small columns": (
+        ("RK304", ALBUMS.replace("MOB", "false"), ""),
+        (ALBUMS.replace("MOB", "true"), ""),
     ),
     "more writes than servers usually take": (
         ("RK706", LOAD.replace("RATE", "120000"), ""),

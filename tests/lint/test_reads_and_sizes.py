@@ -699,7 +699,9 @@ def test_values_in_files_of_their_own_make_no_region_larger() -> None:
     events = plain.estimate_demand().size / plain.layout.estimate_event_bytes(17)
     assert 1_000 < plain.estimate_demand().size / mob.estimate_demand().size
     assert 100 < mob.estimate_demand().size / events < 200
-    assert [] == list(check_design(mob, select=["RK802", "RK409"]).findings)
+    endless = Design.loads(CLIPS.format(mob="true").replace('ttl         = "30d"\n', ""))
+    for design in (mob, endless):
+        assert [] == list(check_design(design, select=["RK802", "RK803", "RK409"]).findings)
     (told,) = check_design(plain, select=["RK802"]).findings
     assert told.remedy.startswith("Put clip into a family with mob = true first, as RK510 says")
 

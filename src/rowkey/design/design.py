@@ -519,8 +519,7 @@ class Design:
         each = self.layout.estimate_family_bytes(self.estimate_key_bytes(facts), facts)
         size_each = sum(each.values())
         rate, capacity = self.writes.rate, self.cluster.capacity_per_s
-        stored, is_compressed = self.estimate_stored_bytes(facts, family_sizes)
-        in_regions = {n: stored[n] * share for n, share in self._find_region_shares(facts).items()}
+        in_regions, is_compressed = self.estimate_region_bytes(facts, family_sizes)
         return TableDemand(
             size=self._estimate_size(in_regions, counts),
             is_compressed=is_compressed,
@@ -552,6 +551,16 @@ class Design:
         if each and all(name in sizes and sizes[name].is_compressed for name in each):
             return {name: sizes[name].disk_bytes for name in each}, True
         return each, False
+
+    def estimate_region_bytes(
+        self,
+        facts: Mapping[str, FieldFacts] | None = None,
+        family_sizes: Mapping[str, FamilySize] | None = None,
+    ) -> tuple[Mapping[str, float], bool]:
+        """Return the same without the values in MOB files, which make no region larger."""
+        stored, is_compressed = self.estimate_stored_bytes(facts, family_sizes)
+        shares = self._find_region_shares(facts)
+        return {name: stored[name] * share for name, share in shares.items()}, is_compressed
 
     def _find_region_shares(self, facts: Mapping[str, FieldFacts] | None) -> dict[str, float]:
         """Return which share of the bytes of each family is in files that a region splits by.

@@ -7,6 +7,7 @@ from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from rowkey.cells import FOREVER_S
 from rowkey.design import (
     choose_example_values,
     compute_regions,
@@ -37,6 +38,7 @@ from rowkey.workload import (
     HARMLESS_UTILIZATION,
     POOR_UTILIZATION,
     count_write_operations,
+    estimate_table_bytes,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 
 LARGE_VALUE_BYTES = 102_400
 """Mean bytes from which a value is large: HBase's own threshold, DEFAULT_MOB_THRESHOLD."""
+DAYS_OF_A_YEAR = 365
 MANY_VERSIONS = 100
 """Versions from which a family keeps very many. Source: the book's "hundreds or more"."""
 
@@ -334,6 +337,21 @@ class LintSubject:
         return self.design.estimate_demand(
             self.facts, counts=self._row_counts, family_sizes=self.family_sizes
         )
+
+    @cached_property
+    def endless_bytes_a_year(self) -> float:
+        """Return what the regions get in a year of rows that are never deleted.
+
+        It is 0 where a ttl deletes them, where events are no rows of their own, and if unknown.
+        """
+        design, time = self.design, self.design.writes.time
+        is_kept = all(family.ttl_s == FOREVER_S for family in self.families.values())
+        if not is_kept or time is None or time.name not in design.layout.identity_fields:
+            return 0.0
+        year_s = DAYS_OF_A_YEAR * 86_400
+        families = {name: replace(each, ttl_s=year_s) for name, each in self.families.items()}
+        event_bytes, _ = design.estimate_region_bytes(self.facts, self.family_sizes)
+        return estimate_table_bytes(design.layout, families, design.writes, event_bytes) or 0.0
 
     @cached_property
     def final_region_bytes(self) -> float:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.cells import FOREVER_S
 from rowkey.lint.contract import Rule
+from rowkey.lint.subject import DAYS_OF_A_YEAR
 from rowkey.messages import format_days, format_number, pluralize
 from rowkey.regions import MAX_FILE_SIZE
-from rowkey.workload import estimate_table_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +20,9 @@ class EndlessGrowth(Rule):
     """The table receives rows at a known rate and never deletes any.
 
     What it does: applies where each event is a row with its own time, and the file declares a rate
-    and families without a ttl. It computes how many bytes each day adds, as a sample shows them
-    after encoding and compression or else before them, counting a row that is written again once
-    for each version kept, and in how many days the regions are full.
+    and families without a ttl. It computes how many bytes each day adds, without values in MOB
+    files, as a sample shows them after encoding and compression or else before them, counting a row
+    that is written again once for each version kept, and in how many days the regions are full.
 
     Why it hurts: the region count is right only until then. Afterwards every region splits, again
     and again, as long as the table lives, until the disks are full.
@@ -76,30 +74,17 @@ ttl         = "30d"
 [writes]
 rate = "100/s"
 """
-    DAY_S = 86_400
     MIN_DAYS_TO_FULL = 7
     """Days after which regions are full, from which it is a remark: our choice, as of RK802."""
-    MAX_DAYS_TO_FULL = 365
-    """Days within which full regions are reported."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table receives rows at a known rate and deletes none."""
-        rate, time = subject.design.writes.rate, subject.design.writes.time
-        is_kept = all(family.ttl_s == FOREVER_S for family in subject.families.values())
-        if rate is None or not is_kept or subject.boundaries is None:
+        a_day = subject.endless_bytes_a_year / DAYS_OF_A_YEAR
+        if not a_day or subject.boundaries is None or not subject.is_declared("families"):
             return
-        if time is None or time.name not in subject.design.layout.identity_fields:
-            return
-        if not subject.is_declared("families"):
-            return
-        regions, a_day = (
-            len(subject.boundaries),
-            self._estimate_kept_bytes(subject) / self.MAX_DAYS_TO_FULL,
-        )
-        if not a_day:
-            return
+        regions = len(subject.boundaries)
         days = regions * MAX_FILE_SIZE / a_day
-        if days > self.MAX_DAYS_TO_FULL:
+        if days > DAYS_OF_A_YEAR:
             return
         name = next(iter(subject.families))
         yield self.build_finding(
@@ -115,11 +100,3 @@ rate = "100/s"
             days=days,
             regions=regions,
         )
-
-    @classmethod
-    def _estimate_kept_bytes(cls, subject: LintSubject) -> float:
-        """Estimate the bytes that remain of the events written until the regions are full."""
-        design, lasting = subject.design, cls.MAX_DAYS_TO_FULL * cls.DAY_S
-        families = {n: replace(each, ttl_s=lasting) for n, each in subject.families.items()}
-        event_bytes, _ = design.estimate_stored_bytes(subject.facts, subject.family_sizes)
-        return estimate_table_bytes(design.layout, families, design.writes, event_bytes) or 0.0

@@ -24,6 +24,7 @@ class FlushedTogether(Rule):
     their number and above 16 MB, or all families if none is; after an hour it flushes the families
     of that age. Bytes must follow from types, a sample or `mean_bytes`; with a declared rate, age
     counts too. The memory overhead of cells is not included, so real files are smaller still.
+    Families with `mob` do not count: they are to be apart.
 
     Why it hurts: many small files mean many compactions, which rewrite the data again and again,
     and more files for every read to open.
@@ -87,7 +88,11 @@ rate = "200/s"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the families flush many more files than one family would."""
-        sizes = self.compute_family_sizes(subject)
+        sizes = {
+            name: size
+            for name, size in self.compute_family_sizes(subject).items()
+            if not subject.families[name].mob
+        }
         if len(sizes) < 2:
             return
         total = sum(sizes.values())

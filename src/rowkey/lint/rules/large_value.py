@@ -18,8 +18,8 @@ class LargeValue(Rule):
     """Values of hundreds of kilobytes are stored among ordinary cells, or small ones in files.
 
     What it does: looks for columns with a mean value of 100 kB or more, by `mean_bytes` or a
-    sample, in a family without `mob`; and in one with `mob` for columns with a smaller mean that
-    is above `mob_threshold`.
+    sample, in a family without `mob`, or with a `mob_threshold` above this mean; and in one with
+    `mob` for columns with a smaller mean that is above `mob_threshold`.
 
     Why it hurts: every compaction reads and writes each value again, several times in its life. A
     few such values fill a memstore or a block cache that could serve thousands of rows. A small
@@ -71,6 +71,17 @@ mob = true
                         f"{name} has {mean:,.0f} bytes on average, more than mob_threshold, so "
                         "most of its values lie in MOB files, in which a read looks them up "
                         "one by one",
+                        f"Set it to {LARGE_VALUE_BYTES:,}, which is the default.",
+                        severity="warning",
+                        value=family.mob_threshold,
+                        family=cell.family,
+                    )
+                if family.mob and LARGE_VALUE_BYTES <= mean < family.mob_threshold:
+                    yield self.build_finding(
+                        subject.format_path("families", cell.family, "mob_threshold"),
+                        f"{name} has {mean:,.0f} bytes on average, less than mob_threshold, so "
+                        f"most of its values lie among ordinary cells, and each compaction of "
+                        f"family {cell.family} rewrites them",
                         f"Set it to {LARGE_VALUE_BYTES:,}, which is the default.",
                         severity="warning",
                         value=family.mob_threshold,

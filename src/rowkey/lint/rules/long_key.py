@@ -101,8 +101,7 @@ clicks = "u32"
             if not isinstance(part, FieldPart):
                 continue
             name, width = part.field.name, part.framing.width or 0
-            facts = subject.facts.get(name)
-            longest = None if facts is None else facts.max_bytes
+            longest = subject.find_facts(name).max_bytes or part.field.declaration.max_bytes
             if part.field.type.is_sequence and longest and width >= MIN_PADDING * longest:
                 return (
                     f"Write [{name}] instead of {notation}, which pads values of at most "

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.keys import Determinant, FieldPart, NullablePart
 from rowkey.lint.contract import Rule
+from rowkey.lint.subject import DAYS_OF_A_YEAR
+from rowkey.messages import format_days
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rowkey.keys import Part
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 
@@ -17,13 +21,16 @@ if TYPE_CHECKING:
 class RefusedLength(Rule):
     """A part of the key refuses values that its field may have.
 
-    What it does: compares `max_bytes` of each field with the width of the part that holds it whole.
+    What it does: compares `max_bytes` of each field with the width of the part that holds it whole,
+    and `distinct` with the number of values that this part can take. A field that is `unique` has a
+    new value in each event: with a declared rate, its values have to last for five years.
 
-    Why it hurts: a longer value is refused when its row is written, and a sample with such values
-    cannot be read. Cutting values off instead would give different rows the same key.
+    Why it hurts: a longer value, and one beyond the last number, is refused when its row is
+    written, and a sample with such values cannot be read. Cutting values off instead, or counting
+    from 0 again, would give different rows the same key.
 
     Use instead: the default encoding, which marks where a value ends; a width for the longest
-    value; or a smaller `max_bytes`, if no longer value occurs.
+    value or for all values; or a smaller `max_bytes`, if no longer value occurs.
 
     Source: the encoding's width; a value never loses bytes silently.
     """
@@ -52,16 +59,19 @@ ts      = "timestamp_ms"
 event   = "u8"
 """
 
+    MIN_YEARS = 5
+    """Years for which the values of a unique field have to last: our choice."""
+
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each part that is narrower than the values of its field."""
         for notation, outer in subject.iter_parts():
             part = outer.inner if isinstance(outer, NullablePart) else outer
-            width = part.framing.width
-            if width is None or len(part.fields) != 1 or not part.residue(part.fields[0]).is_empty:
+            if len(part.fields) != 1 or not part.residue(part.fields[0]).is_empty:
                 continue
-            if part.determined_by is not Determinant.FIELDS:
+            name, width = part.fields[0], part.framing.width
+            yield from self._find_few_values(subject, notation, part, name)
+            if width is None or part.determined_by is not Determinant.FIELDS:
                 continue  # an id of a dictionary stands for a value of any length
-            name = part.fields[0]
             max_bytes = subject.design.fields[name].declaration.max_bytes
             if max_bytes is None or max_bytes <= width:
                 continue
@@ -77,3 +87,29 @@ event   = "u8"
                 width=width,
                 max_bytes=max_bytes,
             )
+
+    def _find_few_values(
+        self, subject: LintSubject, notation: str, part: Part, name: str
+    ) -> Iterator[Finding]:
+        """Yield a finding if a field has more values than the part that holds it can take."""
+        declared, rate = subject.design.fields[name].declaration, subject.design.writes.rate
+        values, needed = part.cardinality, declared.distinct
+        if values is None:
+            return
+        message = f"{notation} can take {values:,} values, but {name} has {needed or 0:,}"
+        if needed is None and declared.unique and rate is not None:
+            day_s = 86_400
+            needed = ceil(rate * self.MIN_YEARS * DAYS_OF_A_YEAR * day_s)
+            message = (
+                f"{notation} can take {values:,} values, and {rate:,g} events a second with a new "
+                f"{name} each use them up in {format_days(values / rate / day_s)}"
+            )
+        if needed is None or needed <= values:
+            return
+        remedy = f"Give {notation} a width for {needed:,} values."
+        if isinstance(part, FieldPart):
+            remedy = (
+                f"Declare a type of {name} with {needed:,} values or more, such as u64, and write "
+                f"[{name}]."
+            )
+        yield self.build_finding("key", message, remedy, value=name, values=values, needed=needed)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class UncompressedFamily(Rule):
     """A large family is not compressed.
 
-    What it does: where the rate and the ttl tell how large the table becomes, looks for families
-    without a codec.
+    What it does: where the rate and the ttl tell how large the table becomes, or how much it grows
+    a year without a ttl, looks for families without a codec.
 
     Why it hurts: keys, families and qualifiers repeat in every cell, so blocks usually shrink to a
     third or less. Without compression, disk, network and replicas hold all of it.
@@ -72,21 +72,26 @@ rate = "100/s"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each large family that is not compressed."""
-        if subject.demand.size < self.MIN_TABLE_BYTES:
+        size: float = subject.demand.size
+        if not size and subject.is_declared("families"):
+            size = subject.endless_bytes_a_year
+        if size < self.MIN_TABLE_BYTES:
             return
+        growth = f"to {size / 2**30:,.0f} GiB"
+        if not subject.demand.size:
+            growth = f"by {size / 2**30:,.0f} GiB a year"
         for name, family in subject.families.items():
             if family.compression == "NONE":
                 yield self.build_finding(
                     subject.find_nearest_path("families", name, "compression")
                     if subject.is_declared("families", name)
                     else "table",
-                    f"the table grows to {subject.demand.size / 2**30:,.0f} GiB, but family "
-                    f"{name} is not compressed",
+                    f"the table grows {growth}, but family {name} is not compressed",
                     'Set compression = "ZSTD", or "LZ4" for data that is read often.',
                     value=family.compression,
                     verdict="LZ4 and ZSTD are newer than Snappy.",
                     family=name,
-                    size=subject.demand.size,
+                    size=size,
                 )
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.schema import Range
@@ -23,8 +25,9 @@ class UnpaddedDigits(Rule):
     """The key holds numbers or dates as text that does not sort as they do, and a read needs that.
 
     What it does: looks at the sample's values of a text field in the key of which a read asks for a
-    range or an order. If all are digits of different lengths, or dates that begin with the day or
-    the month, it names two that sort wrongly. A range is an error, an order alone a warning.
+    range or an order. If all are digits of different lengths, dates that begin with the day or the
+    month, or times with offsets of several time zones, it names two that sort wrongly, the next
+    year's dates included. A range is an error, an order alone a warning.
 
     Why it hurts: bytes compare from the left, so 10 sorts before 9, and 01/12/2024 before
     02/01/2023. The range is wrong without an error: it misses some rows and includes others.
@@ -78,6 +81,11 @@ limit = 100
 
     DATE_FORM = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
     """Text that begins with a day or a month, and has the year last."""
+    DATE_REMEDY = (
+        "Declare a date or a timestamp, and the layout of the text in the format of the sample."
+    )
+    ZONED_FORM = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)")
+    """A time with its offset from UTC."""
     NUMBER_FORM = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
@@ -90,42 +98,47 @@ limit = 100
                 texts = [value for value in values if isinstance(value, str)]
                 if name not in subject.key.fields or not texts or len(texts) < len(values):
                     continue
-                is_dated = all(map(self.DATE_FORM.match, texts))
-                if not is_dated and not all(map(self.NUMBER_FORM.fullmatch, texts)):
+                form = self._find_form(texts)
+                if form is None:
                     continue
-                pair = next(self._find_misordered_pairs(texts, is_dated=is_dated), None)
+                what, ranks, remedy = form
+                pairs = pairwise(sorted(ranks))
+                pair = next((pair for pair in pairs if ranks[pair[0]] > ranks[pair[1]]), None)
                 if pair is None:
-                    continue
-                greater, lesser = pair
-                severity: Severity = "error" if name in ranged else "warning"
-                if is_dated:
-                    yield self.build_finding(
-                        subject.format_path("fields", name),
-                        f"{name} holds dates as text that begins with the day or the month, and "
-                        f"the read '{one.read.name}' needs their order, but {greater} sorts before "
-                        f"{lesser}",
-                        "Declare a date or a timestamp, and the layout of the text in the format "
-                        "of the sample.",
-                        value=field.type.name,
-                        verdict="Keys compare as unsigned bytes, not as ASCII text or numbers.",
-                        read=one.read.name,
-                        greater=greater,
-                        lesser=lesser,
-                        severity=severity,
-                    )
                     continue
                 yield self.build_finding(
                     subject.format_path("fields", name),
-                    f"{name} holds numbers as text, and the read '{one.read.name}' needs their "
-                    f"order, but {greater} sorts before {lesser}",
-                    self._format_number_remedy(texts),
+                    f"{name} holds {what}, and the read '{one.read.name}' needs their order, but "
+                    f"{pair[0]} sorts before {pair[1]}",
+                    remedy,
                     value=field.type.name,
                     verdict="Keys compare as unsigned bytes, not as ASCII text or numbers.",
                     read=one.read.name,
-                    greater=greater,
-                    lesser=lesser,
-                    severity=severity,
+                    greater=pair[0],
+                    lesser=pair[1],
+                    severity="error" if name in ranged else "warning",
                 )
+
+    def _find_form(self, texts: list[str]) -> tuple[str, dict[str, Any], str] | None:
+        """Return what texts are, the ranks by which they should sort, and the remedy.
+
+        None if they are neither numbers nor dates nor times.
+        """
+        ranks: dict[str, Any]
+        if all(map(self.NUMBER_FORM.fullmatch, texts)):
+            ranks = {text: Decimal(text) for text in texts}
+            return "numbers as text", ranks, self._format_number_remedy(texts)
+        if all(map(self.DATE_FORM.match, texts)):
+            ranks = self._rank_dates([*texts, *map(self._add_a_year, texts)])
+            return "dates as text that begins with the day or the month", ranks, self.DATE_REMEDY
+        if all(map(self.ZONED_FORM.fullmatch, texts)):
+            with suppress(ValueError):  # some day is not in its month
+                return (
+                    "times as text with their offsets from UTC",
+                    {text: datetime.fromisoformat(text) for text in texts},
+                    "Declare a timestamp, which holds them in UTC.",
+                )
+        return None
 
     @staticmethod
     def _format_number_remedy(texts: list[str]) -> str:
@@ -136,20 +149,18 @@ limit = 100
         if any(one.startswith("-") for one in texts):
             return "Declare i32 or i64."
         return (
-            "Declare a number type, or pad the values and declare digits of width "
-            f"{max(map(len, texts))}."
+            "Declare a number type, or pad the values and declare digits of the width that the "
+            f"largest will have, {max(map(len, texts))} or more."
         )
 
-    @staticmethod
-    def _find_misordered_pairs(texts: list[str], *, is_dated: bool) -> Iterator[tuple[str, str]]:
-        """Yield neighbours in byte order of which the first is the greater number, or later date.
-
-        Args:
-            texts: numbers or dates.
-            is_dated: whether they are dates.
-        """
-        ranks = UnpaddedDigits._rank_dates(texts) if is_dated else {n: (Decimal(n),) for n in texts}
-        return (pair for pair in pairwise(sorted(texts)) if ranks[pair[0]] > ranks[pair[1]])
+    @classmethod
+    def _add_a_year(cls, text: str) -> str:
+        """Return the same day of the following year, which the table will have too."""
+        match = cls.DATE_FORM.match(text)
+        assert match is not None, "it is a date"
+        year, (start, stop) = match[4], match.span(4)
+        later = str(int(year) + 1).zfill(len(year))
+        return text if len(later) > len(year) else text[:start] + later + text[stop:]
 
     @classmethod
     def _rank_dates(cls, texts: list[str]) -> dict[str, tuple[Decimal, ...]]:
