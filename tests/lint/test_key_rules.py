@@ -395,3 +395,28 @@ def test_a_measured_value_that_tells_rows_apart_may_stay(
     design = Design("t", "[asset][block][price]", fields=fields)
     found = check_design(design, summarize_sample(design, path), select=["RK108", "RK116"])
     assert [("RK116", severity)] == [(one.code, one.severity) for one in found.findings]
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_unique", "expected"),
+    [
+        (0, False, ["warning"]),
+        (0, True, []),
+        (1, False, ["info"]),  # each event has its number
+        (2, False, ["warning"]),  # two events have one number on one day
+    ],
+)
+def test_what_tells_rows_apart_behind_a_day_is_enough(
+    lines: int, is_unique: bool, expected: list[str], tmp_path: Path
+) -> None:
+    """Rows may share a key where a sample does not show that another field tells them apart."""
+    sample = tmp_path / "events.csv"
+    rows = [f"{n // max(lines, 1)},{1_700_000_000 + n}" for n in range(600)]
+    sample.write_text("\n".join(["event,ts", *rows]), encoding="utf-8")
+    found = find_problems(
+        "colliding-keys",
+        "[time_bucket(ts, 1d)][event]",
+        sample if lines else None,
+        fields={"event": {"type": "u32", "unique": is_unique}},
+    )
+    assert expected == [one.severity for one in found]

@@ -19,6 +19,8 @@ class CollidingKeys(Rule):
 
     What it does: looks at each field of the key that can be read back neither from the key nor from
     a qualifier. For a digest it computes the odds that two of n values collide: n² / 2^(bits + 1).
+    No rows collide if the key holds a field that is declared as unique; and it is only a remark if
+    no two events of a sample share a key.
 
     Why it hurts: rows with the same key are versions of one row, so the later put hides the earlier
     one.
@@ -60,15 +62,26 @@ name = { type = "text", max_bytes = 200 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each key field whose different values may share a row key."""
-        for name in subject.properties.losses:
+        losses = subject.properties.losses
+        if any(
+            subject.design.fields[name].declaration.unique and name not in losses
+            for name in subject.key.fields
+        ):
+            return  # no two rows differ in other fields only
+        sample, part = subject.sample, subject.design.sample_part
+        # Of some of all events, those that share a key with another one may be missing.
+        are_distinct = sample is not None and sample.repeat_count == 0 and part != "events"
+        seen = f", though no two of {pluralize(sample.event_count, 'event')} do" if sample else ""
+        for name in losses:
             holding = [part for part in subject.key.parts if name in part.fields]
             space = max((p.cardinality or 0 for p in holding), default=0)
             if not subject.key.part_sequence.residue(name).is_total or space <= 1 << 16:
                 yield self.build_finding(
                     "key",
                     f"rows that differ only in {name} may share a key: "
-                    f"{subject.properties.losses[name]}",
+                    f"{losses[name]}{seen if are_distinct else ''}",
                     f"Add {name} itself to the key, after that part.",
+                    severity="info" if are_distinct else self.severity,
                     value=name,
                     field=name,
                 )
