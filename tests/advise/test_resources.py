@@ -137,6 +137,25 @@ def test_no_server_helps_a_hot_region() -> None:
     assert needs.servers.reason == needs.cost_per_month.reason
 
 
+@pytest.mark.parametrize("burst", [4, 8, 16])
+def test_a_busy_host_is_not_busier_in_the_burst_of_others(burst: int) -> None:
+    """A host with a fixed pace takes as much of a server when others come more often."""
+    chance = Random(4)
+    hosts: list[str] = []
+    times: list[int] = []
+    for minute in range(100):
+        is_busy = minute == 70
+        others = 120 * burst if is_busy else 120
+        hosts += ["web-hot"] * 80 + [f"web-{chance.randrange(900):03}" for _ in range(others)]
+        times += sorted(60_000 * minute + chance.randrange(60_000) for _ in range(80 + others))
+    sample = pa.table({"host": hosts, "ts": times, "line": ["line"] * len(hosts)})
+    simulation = simulate(build_design(rate="6000/s"), sample)
+    peak = simulation.write_peak
+    assert peak is not None
+    assert peak.factor > burst / 2
+    assert "" == estimate_resources(simulation).servers.reason
+
+
 @pytest.mark.parametrize("splits", [["h1"], ["h1", *(f"x{n:02}" for n in range(14))]])
 def test_empty_regions_change_no_need(splits: list[str]) -> None:
     """Two regions of half the writes each need two servers, whatever regions are empty."""

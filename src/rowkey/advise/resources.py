@@ -291,10 +291,10 @@ def _measure_reads(
 
 
 def _compute_region_share(simulation: Simulation, grown_regions: int) -> float:
-    """Return the share of the writes that the busiest region takes, without what chance adds.
+    """Return the busiest region's writes over those of the peak rate, without what chance adds.
 
-    It is from the same windows as the verdict, or from the sample's busiest minute, whichever is
-    more: what no further server can take off.
+    They are those of the windows of the verdict at the declared rate, or those of the sample's
+    busiest minute, whichever are more: what no further server can take off.
 
     Args:
         simulation: the replay.
@@ -308,11 +308,12 @@ def _compute_region_share(simulation: Simulation, grown_regions: int) -> float:
         events = simulation.operation_count / max(simulation.window_count, 1)
         even = float(compute_even_skew(events, regions))
     share, peak = _spread_excess(measured, even, regions, grown_regions), simulation.write_peak
-    if peak is None:
+    writes, peak_rate = simulation.design.writes, _find_peak_rate(simulation)
+    if peak is None or not writes.rate or not peak_rate:
         return share
-    return max(
-        share, _spread_excess(peak.region_skew, peak.even_region_skew, regions, grown_regions)
-    )
+    peak_share = _spread_excess(peak.region_skew, peak.even_region_skew, regions, grown_regions)
+    usual = (writes.peak_rate or writes.rate) * share
+    return max(usual, writes.rate * peak.factor * peak_share) / peak_rate
 
 
 def _spread_excess(skew: float, even_skew: float, regions: int, grown_regions: int) -> float:
