@@ -68,10 +68,11 @@ def test_without_a_rate_the_skew_decides() -> None:
     [
         (60_000_000, "timestamp_us", {}, "1/m", "good"),
         (86_400_000_000, "date", {}, "1/d", "good"),
-        (200, "timestamp_us", {}, "5,000/s", "poor"),
+        (100, "timestamp_us", {}, "10,000/s", "poor"),
+        (200, "timestamp_us", {}, "5,000/s", "fair"),
         (20_000, "timestamp_us", {}, "50/s", "good"),
-        (20_000, "timestamp_us", {"of": "events", "share": "1%"}, "5,000/s", "poor"),
-        (20_000, "timestamp_us", {"of": "host", "share": "1%"}, "5,000/s", "poor"),
+        (20_000, "timestamp_us", {"of": "events", "share": "1%"}, "5,000/s", "fair"),
+        (20_000, "timestamp_us", {"of": "host", "share": "1%"}, "5,000/s", "fair"),
     ],
 )
 def test_without_a_rate_that_of_the_recording_decides(
