@@ -731,3 +731,10 @@ def test_events_of_one_time_came_at_the_declared_rate(rate: int) -> None:
         truth = rate * seconds / 50
         assert abs(cost.returned_rows - truth) <= cost.margins.returned_rows + 0.05 * truth
         assert "the sample has" not in cost.assumption
+
+
+def test_one_event_places_no_regions() -> None:
+    """The first half of one event is none: the error says how many are needed."""
+    design = Design("t", "[n]", fields={"n": "u32"}, splits={"algorithm": "sample", "regions": 4})
+    with pytest.raises(InvalidDesign, match=r"no row keys to place regions by.*two events or more"):
+        run(design, pa.table({"n": [1]}))

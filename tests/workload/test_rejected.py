@@ -149,6 +149,17 @@ def test_the_remedy_for_a_time_before_1970_is_another_type(
     assert "times = " not in str(caught.value)
 
 
+def test_the_remedy_for_a_negative_time_is_a_number(tmp_path: Path) -> None:
+    """No layout is proposed for seconds before 1970 either."""
+    path = tmp_path / "a.csv"
+    path.write_text("host,v\n" + "".join(f"a,{n - 99}\n" for n in range(60)))
+    with pytest.raises(
+        SampleError, match=r"Timestamps begin in 1970: declare v as i64\."
+    ) as caught:
+        list(open_field_sample(path, "timestamp_s").read_events())
+    assert "times = " not in str(caught.value)
+
+
 # Times of another unit
 
 NOW_S = 1_700_000_000

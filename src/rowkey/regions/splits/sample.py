@@ -37,7 +37,10 @@ class SampleSplit(SplitAlgorithm):
         count = len(request.keys)
         if not count:
             raise InvalidArgument(
-                "keys", "the sample has no row keys", "1 or more", "Give a sample with events."
+                "keys",
+                "there are no row keys to place regions by",
+                "1 or more",
+                "Give a sample of two events or more: its first half places them.",
             )
         chosen = (request.keys[count * i // request.regions] for i in range(1, request.regions))
         return [key for key in dict.fromkeys(chosen) if key]

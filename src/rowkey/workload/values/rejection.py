@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CALENDAR_FORMAT = "a date or time as digits yyyyMMdd[HHmmss]"
 _ISO_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+_NEGATIVE = re.compile("-[0-9]+")
 EXAMPLE_LAYOUT = "%d.%m.%Y %H:%M:%S"
 MAX_SHOWN_CHARACTERS = 60
 """Characters of a value that are shown."""
@@ -57,8 +58,9 @@ def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "")
     excerpt = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}…"
     expected = expected_form or _format_expected(field, text)
     remedy = f"Declare another type for {field.name}, or correct the file."
-    if field.type.unit_ns is not None and _is_before_epoch(text) and field.type.is_plain_integer:
-        remedy = f"Timestamps begin in 1970: declare {field.name} as date or text."
+    other_type = _find_type_before_epoch(text)
+    if field.type.unit_ns is not None and field.type.is_plain_integer and other_type:
+        remedy = f"Timestamps begin in 1970: declare {field.name} as {other_type}."
     elif field.type.unit_ns is not None and not is_timestamp(value.type):
         column = field.declaration.source or field.name
         layout = next(iter(derive_layouts([text])), EXAMPLE_LAYOUT)
@@ -77,9 +79,11 @@ def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "")
     return Rejection(shorten_text(f": {field.name} is {shown}; expected {expected}"), remedy)
 
 
-def _is_before_epoch(text: str) -> bool:
-    """Return whether a text is a time in ISO 8601 before 1970."""
-    return _ISO_DAY.match(text) is not None and text < "1970"
+def _find_type_before_epoch(text: str) -> str:
+    """Return which types hold a time before 1970, or a negative number; empty for other texts."""
+    if _ISO_DAY.match(text) is not None and text < "1970":
+        return "date or text"
+    return "i64" if _NEGATIVE.fullmatch(text.strip()) else ""
 
 
 def _format_expected(field: Field, text: str) -> str:
