@@ -738,3 +738,25 @@ def test_one_event_places_no_regions() -> None:
     design = Design("t", "[n]", fields={"n": "u32"}, splits={"algorithm": "sample", "regions": 4})
     with pytest.raises(InvalidDesign, match=r"no row keys to place regions by.*two events or more"):
         run(design, pa.table({"n": [1]}))
+
+
+def test_few_users_of_many_leave_no_server_out() -> None:
+    """Four users write to half of the servers; the many that are declared load all alike."""
+    count = 3_000
+    rows = pa.table(
+        {
+            "user": np.random.default_rng(2).integers(0, 4, count),
+            "ts": START_MS // 1_000 + np.arange(count),
+            "id": range(count),
+        }
+    )
+    design = Design(
+        "t", "[bucket(user, 16)][user][ts][id]", splits="per_bucket",
+        fields={"user": "u32", "ts": "timestamp_s", "id": "u32"},
+        writes={"time": "ts", "rate": "60000/s", "grows": "entities"}, cluster={"servers": 8},
+    )  # fmt: skip
+    judged = JudgedDesign(design, rows)
+    assert 4 <= judged.simulation.empty_region_count
+    assert pytest.approx(1.0, abs=0.05) == judged.simulation.verdict.skew
+    (writes,) = [one for one in judged.verdict.assessments if one.topic == "writes"]
+    assert ("fair", "Use 13 servers or more.") == (writes.grade, writes.remedy)

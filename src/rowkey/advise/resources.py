@@ -220,7 +220,7 @@ def _estimate_load_servers(
     capacity, is_declared = get_capacity(simulation.design)
     bearable = FAIR_UTILIZATION * capacity
     grown_regions = ceil(bytes_once / MAX_FILE_SIZE)
-    regions = max(len(simulation.regions) - simulation.empty_region_count, grown_regions, 1)
+    regions = max(simulation.used_region_count, grown_regions, 1)
     all_regions = max(len(simulation.regions), grown_regions)
     region_writes = writes * _compute_region_share(simulation, all_regions)
     read_share, read_skew = _measure_reads(simulation, regions, all_regions)

@@ -374,7 +374,7 @@ def _get_cause_remedy(simulation: Simulation) -> tuple[str, str]:
 def _propose_servers(simulation: Simulation, utilization: float) -> Message:
     """Return the remedy for an even load: as many servers as half of their capacity bears."""
     count = ceil(simulation.design.cluster.servers * utilization / FAIR_UTILIZATION)
-    used = len(simulation.regions) - simulation.empty_region_count
+    used = simulation.used_region_count
     if count <= used:
         return Message(
             "verdict.more_servers", "Use {servers} servers or more.", servers=f"{count:,}"

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.hotspots import compute_even_skew
-
 if TYPE_CHECKING:
     import numpy as np
 
@@ -65,27 +63,3 @@ def _count_pairs(*groups: np.ndarray[Any, Any]) -> float:
 
     _, counts = np.unique(np.stack(groups), axis=1, return_counts=True)
     return float((counts * (counts - 1.0)).sum())
-
-
-def compute_table_skew(skew: float, draws: float, table_draws: float, places: int) -> float:
-    """Return the skew of a table that is as uneven beyond chance as a sample of some entities.
-
-    Args:
-        skew: of the sample.
-        draws: the events of a window as independent draws, in the sample.
-        table_draws: the same in the table.
-        places: the servers, or other places on which they fall.
-
-    Returns:
-        1 and above; all load on one place stays so.
-
-    >>> compute_table_skew(8.0, 10, 1_000, 8)
-    8.0
-    >>> round(compute_table_skew(1.9, 40, 4_000, 8), 2)
-    1.3
-    """
-    few, many = (float(compute_even_skew(one, places)) for one in (draws, table_draws))
-    if few >= places:
-        return many
-    excess = (skew - few) / (places - few)
-    return max(many + excess * (places - many), 1.0)

@@ -28,7 +28,7 @@ from rowkey.hotspots import (
 from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
-from rowkey.simulate.entity_chance import EntityChance, compute_table_skew
+from rowkey.simulate.entity_chance import EntityChance
 from rowkey.simulate.operation_map import OperationMap
 from rowkey.simulate.part_peak import MIN_FACTOR, PartGrowth
 from rowkey.simulate.read_causes import build_read_load_result
@@ -39,7 +39,12 @@ from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, RowScale
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.value_groups import count_draws, number_values
-from rowkey.simulate.verdict import allow_for_few_entities, expect_next_step, judge_skew
+from rowkey.simulate.verdict import (
+    allow_for_few_entities,
+    compute_table_skew,
+    expect_next_step,
+    judge_skew,
+)
 from rowkey.simulate.write_peak import WritePeak, estimate_table_peak, find_write_peak
 from rowkey.workload import (
     ValueGrowth,
@@ -854,6 +859,15 @@ class Simulation:
     def empty_region_count(self) -> int:
         """Return how many regions got no write."""
         return int((self.replay.writes == 0).sum())
+
+    @property
+    def used_region_count(self) -> int:
+        """Return how many regions of the table get writes.
+
+        All do where it is declared to have more entities than the sample.
+        """
+        has_more = self._entity_chance is not None
+        return len(self.regions) - (0 if has_more else self.empty_region_count)
 
 
 def _remark_few_events(event_count: int) -> Iterator[str]:

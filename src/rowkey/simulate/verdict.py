@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from rowkey.hotspots import WARM_RATIO, compute_even_deviation, compute_even_skew
 from rowkey.messages import Message
-from rowkey.simulate.entity_chance import compute_table_skew
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,6 +134,31 @@ def allow_for_few_entities(
     noise = NOISE_DEVIATIONS * float(compute_even_deviation(draws, servers))
     level = classify_skew(skew, even, noise, servers)
     return replace(verdict, level=level, skew=skew, even_skew=even)
+
+
+def compute_table_skew(skew: float, draws: float, table_draws: float, places: int) -> float:
+    """Return the skew of a table that is as uneven beyond chance as a sample of some entities.
+
+    Args:
+        skew: of the sample.
+        draws: the events of a window as independent draws, in the sample.
+        table_draws: the same in the table.
+        places: the servers, or other places on which they fall.
+
+    Returns:
+        1 and above; all load on one place stays so. What chance may have done to the sample is not
+        expected of the table.
+
+    >>> compute_table_skew(8.0, 10, 1_000, 8)
+    8.0
+    >>> [round(compute_table_skew(skew, 40, 4_000, 8), 2) for skew in (1.9, 2.6)]
+    [1.06, 2.07]
+    """
+    few, many = (float(compute_even_skew(one, places)) for one in (draws, table_draws))
+    if skew <= few + NOISE_DEVIATIONS * float(compute_even_deviation(draws, places)):
+        return many
+    excess = (skew - few) / (places - few)
+    return max(many + excess * (places - many), 1.0)
 
 
 def expect_next_step(verdict: Verdict, servers: int) -> Verdict:
