@@ -249,6 +249,54 @@ mob = MOB
 rate = "30/m"
 """
 
+PAYMENTS = """\
+table  = "payments"
+key    = "[bucket(merchant, 16)][merchant][desc(ts)][payment]"
+splits = "per_bucket"
+
+[fields]
+merchant = { type = "u32", distinct = 2000 }
+ts       = "timestamp_ms"
+payment  = "u64"
+cents    = "u32"
+
+[families.d]
+ttl         = "365d"
+compression = "ZSTD"
+encoding    = "FAST_DIFF"
+
+[writes]
+rate = "2000/s"
+
+[[reads]]
+name  = "payments of a merchant"
+where = "merchant = ?"
+order = "ts desc"
+rate  = "50/s"
+LIMIT
+"""
+VECTORS = """\
+table  = "vectors"
+key    = "[bucket(user, 8)][user]"
+splits = "per_bucket"
+
+[fields]
+user   = { type = "u64", distinct = USERS, unique = true }
+vector = { type = "bytes", max_bytes = 256, mean_bytes = 256 }
+
+[families.d]
+compression = "LZ4"
+in_memory   = true
+
+[cluster]
+servers = 4
+heap    = "24GiB"
+
+[writes]
+rate    = "800/s"
+arrival = "random"
+"""
+
 
 def build_tracks(key: str, time: str) -> str:
     """Return the table of positions with another key, and another place of the time."""
@@ -335,6 +383,14 @@ TWINS = {
     "pictures in an ordinary family next to small columns": (
         ("RK304", ALBUMS.replace("MOB", "false"), ""),
         (ALBUMS.replace("MOB", "true"), ""),
+    ),
+    "an answer of all payments of a year": (
+        ("RK608", PAYMENTS.replace("LIMIT", ""), ""),
+        (PAYMENTS.replace("LIMIT", "limit = 100"), ""),
+    ),
+    "a table in memory that does not fit there": (
+        ("RK408", VECTORS.replace("USERS", "300000000"), ""),
+        (VECTORS.replace("USERS", "3000000"), ""),
     ),
     "more writes than servers usually take": (
         ("RK706", LOAD.replace("RATE", "120000"), ""),

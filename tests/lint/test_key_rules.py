@@ -356,6 +356,23 @@ def test_a_sample_is_proposed_with_its_recording(sample: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("part", "algorithm"),
+    [("digest(host, 8)", "uniform"), ("digest(host, 8, as=hex)", "hex_string")],
+)
+def test_a_key_that_begins_with_a_hash_needs_no_sample_to_be_split(
+    part: str, algorithm: str
+) -> None:
+    """Equal steps fit a hash, and the proposed splits are found right."""
+    fields = 'host = { type = "text", max_bytes = 16 }\nts = "timestamp_ms"\nv = "u8"\n'
+    text = f'table = "t"\nkey = "[{part}][host][ts]"\n[fields]\n{fields}'
+    [told] = check_design(Design.loads(text), select=["RK203"]).findings
+    splits = f'{{ algorithm = "{algorithm}", regions = 16 }}'
+    assert told.remedy.startswith(f"Write splits = {splits}, because")
+    fixed = Design.loads(f"splits = {splits}\n{text}")
+    assert [] == list(check_design(fixed, select=["RK201", "RK203", "RK205"]).findings)
+
+
+@pytest.mark.parametrize(
     ("part", "expected"),
     [
         ("host:fixed(8)", [8]),

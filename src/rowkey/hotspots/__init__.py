@@ -46,6 +46,7 @@ from rowkey.hotspots.region_counts import LoadMap, RegionCounts
 from rowkey.hotspots.region_coverage import (
     compute_region_shares,
     count_unwritten_regions,
+    find_equal_steps,
     has_many_empty,
 )
 from rowkey.hotspots.skew import (
@@ -106,6 +107,7 @@ __all__ = [
     "find_bucket_clock_field",
     "find_clock_field",
     "find_declared_part",
+    "find_equal_steps",
     "find_indivisible_fields",
     "find_leading_part",
     "has_many_empty",

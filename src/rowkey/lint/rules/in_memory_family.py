@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class InMemoryFamily(Rule):
     """The family is declared in_memory, which only gives its blocks priority in the cache.
 
-    What it does: looks for `in_memory = true`.
+    What it does: looks for `in_memory = true`, unless the heap of the servers is declared, and the
+    table is known to fit into the quarter of their block caches that it reserves.
 
     Why it hurts: the option loads nothing into memory. It reserves a quarter of the block cache for
     such families; a large family there evicts its own blocks and those of all other in-memory
@@ -25,8 +26,8 @@ class InMemoryFamily(Rule):
     Use instead: nothing; the cache finds out what is read often. For small tables that must be
     fast, such as a dictionary, the option is right: then allow the finding.
 
-    Source: LruBlockCache, in-memory share 0.25; claim 35 says the table is in memory, which is
-    wrong.
+    Source: LruBlockCache, in-memory share 0.25; hfile.block.cache.size, 0.4; claim 35 says the
+    table is in memory, which is wrong.
     """
 
     name = "in_memory_family"
@@ -55,8 +56,15 @@ user = "u64"
 name = { type = "text", max_bytes = 200 }
 """
 
+    RESERVED_HEAP_SHARE = 0.4 * 0.25
+    """Share of the heap that all in-memory families have: a quarter of the block cache."""
+
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family that is declared in_memory."""
+        cluster, size = subject.cluster, subject.demand.size
+        reserved_bytes = self.RESERVED_HEAP_SHARE * (cluster.heap_bytes or 0) * cluster.servers
+        if 0 < size <= reserved_bytes:
+            return
         for name, family in subject.families.items():
             if family.in_memory:
                 yield self.build_finding(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.design import format_toml_value
+from rowkey.hotspots import find_equal_steps
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
 from rowkey.proposals import format_quantile_splits
@@ -24,7 +26,8 @@ class OneRegionAtFirst(Rule):
     Why it hurts: until 256 MB have been written, the one region takes all load. It then splits at
     the middle of the keys it happens to hold, and each half again, under full load.
 
-    Use instead: `splits = "per_bucket"` for a bucketed key, `"sample"` for any other.
+    Use instead: `splits = "per_bucket"` for a bucketed key, equal steps for one that begins with a
+    hash, `"sample"` for any other.
 
     Source: claim 63, automatic splits skew, pre-split: agrees. SteppingSplitPolicy: twice the flush
     size of 128 MB for a table's only region on its server.
@@ -72,20 +75,25 @@ line = { type = "text", max_bytes = 500 }
             or subject.has_measured("integer_imbalance")
             or not subject.can_read_from_one_server
         )
-        listed = subject.bucket_count is not None
         yield self.build_finding(
             "splits" if subject.is_declared("splits") else "key",
             f"the table starts with one region, so one of {pluralize(servers, 'server')} takes "
             "all load until this region splits",
-            'Write splits = "per_bucket".' if listed else self._format_quantile_remedy(subject),
+            self._format_remedy(subject),
             severity="warning" if hurts else "info",
             value=subject.declared_tree.get("splits"),
             writes=writes or None,
         )
 
     @staticmethod
-    def _format_quantile_remedy(subject: LintSubject) -> str:
-        """Return the remedy: splits from a sample, or a longer sample."""
+    def _format_remedy(subject: LintSubject) -> str:
+        """Return the remedy: splits that fit the leading bytes, or a longer sample."""
+        if subject.bucket_count is not None:
+            return 'Write splits = "per_bucket".'
+        if (equal := find_equal_steps(subject.design)) is not None:
+            regions = max(subject.sizing.regions, 2 * subject.cluster.servers)
+            splits = format_toml_value({"algorithm": equal, "regions": regions})
+            return f"Write splits = {splits}, because the leading bytes are spread evenly."
         if subject.design.splits.needs_sample:
             return (
                 "Record a sample with more different keys; all quantiles of this sample "
