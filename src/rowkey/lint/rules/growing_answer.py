@@ -108,7 +108,7 @@ limit = 1000
     def _estimate_rows(subject: LintSubject, one: PlannedRead) -> float:
         """Estimate the rows of a read with the oldest that a ttl keeps; 0 if unknown."""
         rate = subject.design.writes.rate or 0.0
-        counts = [subject.count_distinct(name) for name in one.bounds]
+        counts = [subject.design.fields[name].declaration.distinct for name in one.bounds]
         if not all(isinstance(bound, Equal) for bound in one.bounds.values()) or None in counts:
             return 0.0
         kept_s = max(family.ttl_s for family in subject.families.values())

@@ -22,8 +22,8 @@ class RefusedLength(Rule):
     """A part of the key refuses values that its field may have.
 
     What it does: compares `max_bytes` of each field with the width of the part that holds it whole,
-    and `distinct` with the number of values that this part can take. A field that is `unique` has a
-    new value in each event: with a declared rate, its values have to last for five years.
+    and `distinct` with the number of values that this part can take. Under the arrival `sequential`
+    a field that is `unique` counts up, and its values have to last for five years at the rate.
 
     Why it hurts: a longer value, and one beyond the last number, is refused when its row is
     written, and a sample with such values cannot be read. Cutting values off instead, or counting
@@ -97,7 +97,8 @@ event   = "u8"
         if values is None:
             return
         message = f"{notation} can take {values:,} values, but {name} has {needed or 0:,}"
-        if needed is None and declared.unique and rate is not None:
+        is_counted = declared.unique and subject.design.writes.arrival == "sequential"
+        if needed is None and is_counted and rate is not None:
             day_s = 86_400
             needed = ceil(rate * self.MIN_YEARS * DAYS_OF_A_YEAR * day_s)
             message = (
