@@ -279,6 +279,7 @@ CHANGES: list[tuple[str, Change]] = [
     (r"^Declare max_bytes for \w+\.", _bound_bytes),
     (r"^Declare \[sample\] path", _keep_options),
     (r"\bfamily with (\w+) = (\w+)", _move_to_own_family),
+    (r"^Declare (\w+) = (true)\.$", _set_named_option),
     (r"\bset \[writes\] sort = true", _sort_sample),
     (r"^Remove the first split", _remove_first_split),
     (r"^Remove (?:the (?:constant|family)\b|\w+(?<!one)(?<!the)\b)", _remove_option),

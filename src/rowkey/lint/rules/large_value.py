@@ -89,11 +89,23 @@ mob = true
                     )
                 if name not in subject.large_fields:
                     continue
+                beside = {
+                    one
+                    for other in subject.cells
+                    if other.family == cell.family
+                    for one in other.fields
+                }
+                is_apart = len(subject.families) > 1 and beside <= set(subject.large_fields)
+                path = subject.find_nearest_path("fields", name, "mean_bytes")
+                remedy = f"Put {name} into a family with mob = true."
+                if is_apart:
+                    path = subject.find_family_path(cell.family)
+                    remedy = "Declare mob = true."
                 yield self.build_finding(
-                    subject.find_nearest_path("fields", name, "mean_bytes"),
+                    path,
                     f"{name} has {mean:,.0f} bytes on average, and each compaction of family "
                     f"{cell.family} rewrites these values",
-                    f"Put {name} into a family with mob = true.",
+                    remedy,
                     value=mean,
                     family=cell.family,
                 )

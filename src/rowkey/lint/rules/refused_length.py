@@ -107,10 +107,8 @@ event   = "u8"
             )
         if needed is None or needed <= values:
             return
-        remedy = f"Give {notation} a width for {needed:,} values."
+        remedy = f"Choose a width for {needed:,} values."
         if isinstance(part, FieldPart):
-            remedy = (
-                f"Declare a type of {name} with {needed:,} values or more, such as u64, and write "
-                f"[{name}]."
-            )
+            remedy = f"Declare a type of {name} with {needed:,} values or more, such as u64"
+            remedy += "." if notation == f"[{name}]" else f", and write [{name}]."
         yield self.build_finding("key", message, remedy, value=name, values=values, needed=needed)
