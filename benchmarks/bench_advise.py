@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +13,6 @@ from timing import Result, measure_ratio
 from rowkey import Design
 from rowkey.advise import JudgedDesign, search
 from rowkey.proposals import apply_proposal, list_candidates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SECONDS = {50_000: 2, 1_000_000: 10}
 """Within how long a search by so many events should end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,8 +18,6 @@ from rowkey.advise import JudgedDesign, draft_design
 from rowkey.table import load_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from timing import Result
 
 ROWS = 1_000_000

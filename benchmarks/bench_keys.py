@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from timing import measure_rate, measure_ratio
 from rowkey import bind_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from timing import Result
 
 BATCH, LOOP, ROWS = 4_000_000, 400_000, 200_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from itertools import count
@@ -20,8 +21,6 @@ import rowkey
 from rowkey.move import RowCopier, save_progress, verify_move
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.table import Table
 
 ROWS, MANY_ROWS = 1_000_000, 10_000_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,6 @@ from rowkey.move import RateLimit, RowCopier, save_progress, verify_move
 from rowkey.table import create_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Cluster
     from rowkey.table import Table
 

@@ -15,19 +15,17 @@ import subprocess
 import sys
 import time
 import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 from timing import REPEATS, Result
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 ROWS, COLUMNS, SERVERS = 1_536, 1_440, 16
 DESIGNS, EVENTS = 8, 20_000

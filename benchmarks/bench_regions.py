@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,6 @@ from rowkey import bind_key
 from rowkey.regions import Boundaries, locate_key_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from timing import Result
 
 COUNT, LOOP = 2_000_000, 200_000

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from timing import Result, measure_rate
 
 import rowkey
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BILLION = """
 import json, resource, time

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +15,6 @@ from typing import TYPE_CHECKING
 from timing import measure_ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from timing import Result
 
 RUNS = 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +17,6 @@ from timing import measure_ratio
 import rowkey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from timing import Result
 
     from rowkey.table import Table

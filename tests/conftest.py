@@ -6,8 +6,10 @@ import gc
 import os
 import shutil
 import signal
+from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -16,10 +18,6 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadGroupScheduling
 
 from ramdisk import RAM_FOLDER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # Tests start the command some hundred times, so the compiled files are kept even where the shell
 # forbids it.

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from key_properties import list_parts, normalize_column, try_encode_part, try_encode_row
 from rowkey.errors import DesignRefused, InvalidArgument, RowError
 from rowkey.keys import Key, NumberPart, walk_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 MAX_SALTS_TO_TRY = 300
 """Keys with more salts are not encoded again with each salt."""

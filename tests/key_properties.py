@@ -5,6 +5,7 @@ They are plain functions, so that the tests with planted mistakes can call the s
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +26,6 @@ from rowkey.keys import (
 from rowkey.schema import Equal, OneOf, Range, StartsWith, is_within_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.keys import Field, Row
     from rowkey.schema import Bound
 

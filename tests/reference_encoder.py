@@ -6,8 +6,9 @@ its own. Where the two encoders give different bytes, one of them is wrong.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from reference_hashes import DIGEST_BYTES, compute_digest, compute_hash_bucket, encode_number
 from reference_values import (
@@ -27,9 +28,6 @@ from reference_values import (
 )
 from rowkey.errors import InvalidArgument as Unreadable
 from rowkey.schema import Constant, Duration, FieldRef, FunctionCall, Term, parse_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 AssignedCodes: TypeAlias = dict[str, dict[Any, int]]
 """The codes given to the values of each field so far, by field and value."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from ipaddress import IPv4Address, IPv6Address
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.schema import FieldRef
 
 Declaration: TypeAlias = dict[str, Any]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise import JudgedDesign
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey import Design
     from rowkey.workload import SampleSummary
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -35,8 +36,6 @@ from rowkey.schema import (
 from rowkey.workload import check_time_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rowkey.keys import Field, Transform
     from rowkey.schema import Bound, Scalar, Term
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rowkey.durable_files import read_regular_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_file_of_the_allowed_size_is_read_whole(tmp_path: Path) -> None:

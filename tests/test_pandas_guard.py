@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -15,9 +15,6 @@ from pyarrow import csv, parquet
 
 from rowkey import plugins
 from rowkey.pandas_guard import skip_pandas
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DESIGN = """\
 table  = "logs"

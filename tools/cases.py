@@ -13,9 +13,10 @@ import json
 import re
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests")]
@@ -26,9 +27,6 @@ from docs.blocks import run_page  # noqa: E402 - a package of the tests
 from rowkey import Design  # noqa: E402
 from rowkey.advise import judge_simulation  # noqa: E402
 from rowkey.simulate import run  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MEASURED = ROOT / "benchmarks" / "cases.json"
 TABLES = {"book": "key of the guide", "pick": "pick", "pick_2": "pick, second table"}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from time import perf_counter
@@ -37,8 +38,6 @@ from rowkey.render import (
 from rowkey.table import drop_table, load_file, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey import Simulation
     from rowkey.advise import Comparison, JudgedDesign
     from rowkey.simulate import ReadCost

@@ -12,17 +12,15 @@ import signal
 import sys
 import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from cluster import QUICK, SESSION_S, START_S, Cluster, JudgeError, StartFailed  # noqa: E402 - a package of the tests
 from oracles.build import OracleUnavailable  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DEFAULT_DIRECTORY = Path(sys.prefix) / "hbase"
 POLL_INTERVAL_S = 1.0

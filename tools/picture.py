@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -16,8 +17,6 @@ from xml.sax.saxutils import escape
 from rowkey import Design, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey import Simulation
 
 ROOT = Path(__file__).parents[1]

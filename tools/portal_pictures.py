@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playwright.sync_api import sync_playwright
 
 import rowkey
 from rowkey.portal import PortalSettings, run_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "src" / "rowkey" / "examples"

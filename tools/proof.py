@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from importlib.metadata import version
 from math import hypot
@@ -35,8 +36,6 @@ from rowkey.table import drop_table  # noqa: E402
 from rowkey.workload import open_sample  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from rowkey.observe import Proof
 
 DESIGNS = ROOT / "examples" / "proof"

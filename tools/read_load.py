@@ -17,6 +17,7 @@ import json
 import sys
 from argparse import ArgumentParser
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from importlib.metadata import version
@@ -47,8 +48,6 @@ from rowkey.simulate import (  # noqa: E402
 from rowkey.table import create_table, drop_table  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.plan import DeclaredRead
     from rowkey.regions import Boundaries
     from rowkey.table import Table

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import mmh3
 import pyarrow as pa
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _LONG = struct.Struct(">Q").pack
 _BUCKETS = [bytes([number]) for number in range(16)]

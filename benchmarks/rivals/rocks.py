@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import heapq
 import struct
+from collections.abc import Iterator
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import mmh3
 import pyarrow as pa
 from rocksdict import DBCompressionType, Options, Rdict, ReadOptions, WriteBatch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LONG, SHORT, INT = struct.Struct(">Q"), struct.Struct(">H"), struct.Struct(">I")
 LAST = 2**63 - 1

@@ -7,11 +7,8 @@ import json
 import os
 import stat
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
+from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 _CHUNK_BYTES = 1 << 16
 NO_FILE_ERRORS = (errno.EINVAL, errno.ENXIO, errno.ELOOP, errno.EFBIG)

@@ -24,13 +24,11 @@ Every one of them can be pickled, so that pools of processes pass them on.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.messages import escape_text, shorten_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 class RestorableError(Exception):

@@ -7,13 +7,11 @@ every command imports them one by one, so that no command waits for the files of
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.open_file_limit import explain_shortage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 def build_lazy_getattr(package: str, names_by_file: Mapping[str, str]) -> Callable[[str], Any]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import isgeneratorfunction
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from rowkey.errors import Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -6,20 +6,16 @@ adds a plugin through the entry point group `rowkey.kinds`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, ValuesView
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from inspect import getmembers, isabstract, isclass
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from rowkey.errors import Unavailable
 from rowkey.open_file_limit import explain_shortage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, ValuesView
-    from importlib.metadata import EntryPoint
 
 K = TypeVar("K")
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rowkey.messages import Message
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 
 def iter_messages(document: Any) -> list[list[Any]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -19,9 +20,6 @@ from rowkey.design import Design
 from rowkey.errors import InvalidDesign
 from rowkey.proposals import apply_proposal, list_candidates
 from rowkey.schema import format_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 EVENTS = 2_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from itertools import count
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,6 @@ from rowkey.render import format_comparison
 from rowkey.simulate import open_source, run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.simulate import EventSource
 
 pytestmark = pytest.mark.usefixtures("search_once")

@@ -6,9 +6,10 @@ import csv
 import json
 import re
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -20,9 +21,6 @@ from rowkey.design import Design
 from rowkey.errors import InvalidDesign, SampleError
 from rowkey.simulate import run
 from rowkey.workload import open_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 START = datetime(2024, 1, 31, 12, tzinfo=UTC)
 ROWS = 8_000 if IS_LONG else 4_000

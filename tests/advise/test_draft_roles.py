@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,9 +18,6 @@ from rowkey.advise import draft_design
 from rowkey.errors import SampleError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from rowkey.advise import Draft
 
 START = datetime(2024, 3, 4, 8, tzinfo=UTC)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,6 @@ from rowkey.advise.drafts.text_forms import SeenNumbers
 from rowkey.errors import SampleError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.design import Design
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mmh3
@@ -17,8 +18,6 @@ from rowkey.advise import compare_designs
 from rowkey.design import Design
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.advise import ComparedDesign, Comparison
 
 EXAMPLES = files("rowkey") / "examples"

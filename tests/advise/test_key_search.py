@@ -9,6 +9,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
@@ -30,8 +31,6 @@ from verdicts import test_expert
 from verdicts.recordings import write_recording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.simulate import PhaseProgress
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

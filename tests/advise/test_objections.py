@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
 from rowkey import Design
 from rowkey.advise import JudgedDesign
 from rowkey.advise.advice import SIZE_RULE, choose_picks, refuse_key
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 READS = [{"name": "a host", "where": "host = ?"}]
 DESIGN = Design("t", "[host]", fields={"host": "text"}, reads=READS)

@@ -6,7 +6,8 @@ front of it; tests of leases use the same ones.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
@@ -14,9 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 from catalog.wires import TcpProxy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
     from catalog.zookeepers import ZooKeeper
 
 T = TypeVar("T")

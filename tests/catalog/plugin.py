@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,6 @@ from oracles.build import OracleUnavailable
 from oracles.plugin import give_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from catalog.zookeepers import ZooKeeper
 
 GROUP = "zookeeper"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,6 @@ from rowkey.catalog.catalog_url import TABLE_CATALOG
 from rowkey.engines import open_engine
 from rowkey.errors import InvalidArgument
 from rowkey.table import drop_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 DESIGN = """\
 table = "logs"

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import rowkey
 from rowkey.errors import CatalogMismatch
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LEVELS = {"type": "choice", "of": ["low", "high"]}
 FIELDS: dict[str, Any] = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,6 @@ from rowkey.catalog import CatalogDictionary, CatalogEntry, open_catalog
 from rowkey.catalog.stores.file import FileCatalog
 from rowkey.errors import BatchError, RowError
 from rowkey.keys import FirstSeenDictionary, bind_key
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS: dict[str, Any] = {"host": "text", "app": "text", "n": "u32", "size": "u32"}
 NARROW = 255

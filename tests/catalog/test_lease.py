@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event, Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +13,6 @@ from rowkey import Design
 from rowkey.catalog import CatalogEntry, Lease, open_catalog
 from rowkey.catalog.stores.memory import MemoryCatalog
 from rowkey.errors import Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ENTRY = CatalogEntry.from_design(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"}), (), 0)
 NEXT = ENTRY.announce_generation({0: 8}, (), 1)

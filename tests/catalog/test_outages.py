@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -27,8 +28,6 @@ from rowkey.errors import Conflict, CorruptionError, RowkeyError, Unavailable
 from rowkey.zookeeper import connection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from catalog.outages import ZooKeeperLink
     from rowkey.catalog import Catalog
 

@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +18,6 @@ from catalog.writers import DESIGN, build_entry
 from rowkey.catalog import CatalogDictionary, CatalogEntry, open_catalog
 from rowkey.catalog.stores import file
 from rowkey.errors import Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SCRIPT = Path(__file__).parent / "writers.py"
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

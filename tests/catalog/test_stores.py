@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from secrets import token_hex
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -32,9 +34,6 @@ from rowkey.engines import open_engine
 from rowkey.errors import Conflict, CorruptionError, InvalidArgument, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rowkey.catalog import Catalog
 
 FIRST = CatalogEntry.from_design(DESIGN, (b"a", b"\xff"), 1_000)

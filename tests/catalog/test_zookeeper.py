@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,8 +26,6 @@ from rowkey.catalog.stores.zookeeper import MAX_DOCUMENT_BYTES
 from rowkey.errors import Closed, Conflict, InvalidArgument, NotSupported, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from catalog.outages import ZooKeeperLink
     from catalog.zookeepers import ZooKeeper
     from rowkey.catalog.stores.zookeeper import ZooKeeperCatalog as InZooKeeper

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import Self
 
 MULTI = 14
 """The request that changes nodes. Source: ZooDefs.OpCode."""

@@ -8,9 +8,10 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from cluster import StartFailed, find_programs
 from cluster.ports import Claims
@@ -18,9 +19,6 @@ from cluster.processes import POLL_S, State, end, is_running, send
 from cluster.servers import start_keeper
 from cluster.site import HOST, LOGGING, Ports
 from ramdisk import RAM_FOLDER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 FLAGS = (

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 AXE = Path(__file__).parents[1] / "data" / "axe.min.js.gz"
 CUT_OFF = """() => [...document.querySelectorAll("nav ul, .scroll, h1, h2, h3, .card, .box, .read")]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from oracles.plugin import give_up
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 DISABLED_FEATURES = (

@@ -6,16 +6,13 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import patch
 
 from click.testing import CliRunner
 
 from command_server import CODE, find_command
 from rowkey.cli import main
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOGS = """\
 table  = "logs"

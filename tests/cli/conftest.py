@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from cli.command import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EVERYTHING = """\
 table  = "things"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -12,9 +12,6 @@ from pyarrow import parquet
 
 from cli.command import run
 from rowkey.design import Design
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GERMAN = "Datum;Rechner;Betrag\n" + "".join(
     f"{n // 100 % 28 + 1:02d}.11.2025 {n % 24:02d}:{n % 60:02d}:01;"

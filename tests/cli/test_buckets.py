@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import rowkey
 from cli.command import run
 from rowkey.table.generations.bucket_change import BucketChange
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLACE_OPTION = ("--on", "rocks:data")
 FIRST_OUTPUT = """\

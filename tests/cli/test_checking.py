@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,6 @@ from cli.command import run
 from rowkey.lint import RULES, select_rules
 from rowkey.render import CHECK_FIELDS, list_paths
 from rowkey.render import RULES_FIELDS as DOCUMENTED
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("search_once")
 TIME_FIRST_DESIGN = """\

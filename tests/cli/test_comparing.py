@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from cli.command import LOGS, run
 from rowkey.render import COMPARISON_FIELDS, list_paths
 from simulate.test_purity import KEYS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("search_once")
 WORDS = """

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from cli.command import run
 from rowkey.design import Design
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = "".join(f"2024-01-31T12:00:{n % 60:02d}Z,web-{n % 90},{n}\n" for n in range(1_800))
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -21,9 +21,6 @@ from cli.command import (
     run_in_process,
 )
 from command_server import find_command
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWKEY = [sys.executable, "-m", "rowkey"]
 PLACE_OPTION = ("--on", "rocks:data")

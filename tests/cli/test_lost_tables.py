@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,6 @@ from rowkey.design import Design
 from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE
 from rowkey.errors import CorruptionError, InvalidArgument, RowkeyError, Unavailable
 from rowkey.table import create_table, drop_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 URL = "rocks:data"
 PLACE_OPTION = ("--on", URL)

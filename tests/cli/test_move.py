@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -22,9 +23,6 @@ from rowkey.render import (
     MOVE_VERIFICATION_FIELDS,
     list_paths,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLACE_OPTION = ("--on", "rocks:data")
 SHORT_WATCH = ("--every", "100ms", "--for", "100ms")

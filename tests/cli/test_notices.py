@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote_to_bytes
 from xml.etree.ElementTree import Element, fromstring
 
@@ -24,9 +25,6 @@ from rowkey import Design
 from rowkey.lint import RULES, SEVERITIES, check_design
 from rowkey.render import CheckedFile, build_sarif_document, format_github_commands, format_junit
 from samples import summarize_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 pytestmark = pytest.mark.usefixtures("search_once")
 TIME_FIRST_DESIGN = """\

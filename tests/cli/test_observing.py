@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from cli.conftest import EVERYTHING
 from rowkey.design import Design
 from rowkey.observe import LiveLoad, Proof
 from rowkey.render.running_tables.proof import VERDICT_TITLES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLACE_OPTION = ("--on", "rocks:data")
 

@@ -6,14 +6,11 @@ import os
 import resource
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from cli.command import Outcome, run, run_in_process
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLACE_OPTION = ("--on", "rocks:data")
 COMMANDS = {

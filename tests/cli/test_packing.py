@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from cli.command import LOGS, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PACKED_DESIGN = LOGS.replace(
     "[writes]", 'n = { type = "u8", pack = "p" }\nm = { type = "u8", pack = "p" }\n\n[writes]'

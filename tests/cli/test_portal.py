@@ -5,8 +5,9 @@ import os
 import signal
 import ssl
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,10 +16,6 @@ from argon2 import PasswordHasher
 from cli.command import LOGS, run
 from command_server import MAIN, start_fork
 from portal.tls_files import create_tls_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 """The folder with a certificate of localhost for a hundred years, and its key."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,9 +18,6 @@ from rowkey.cli.options import REPLAY_WEIGHTS
 from rowkey.cli.screen import PhasedProgress, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from rowkey.simulate import PhaseProgress
 
 ROW_COUNT = 120_000

@@ -6,8 +6,8 @@ import fcntl
 import json
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
@@ -16,9 +16,6 @@ from cli.command import run, run_in_process
 from rowkey.design import Design
 from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
 from rowkey.render import REPAIR_FIELDS, VERIFY_FIELDS, list_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PLACE_OPTION = ("--on", "rocks:data")
 KILLED_WRITER_CODE = """

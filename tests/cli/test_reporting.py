@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from cli.command import LOGS, run
 from render.reports import HOSTS, write_logs
 from rowkey.cli.commands.report import choose_names
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

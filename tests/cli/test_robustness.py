@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 from unittest.mock import patch
 
 import click
@@ -15,10 +16,6 @@ from cli.command import Outcome, run
 from example_counts import thin_out
 from rowkey.cli.group import _run_command, program
 from rowkey.cli.streams import wrap_standard_streams
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CALLS: dict[str, tuple[str, ...]] = {
     "advise": ("DESIGN", "--sample", "ROWS"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -19,9 +20,6 @@ from rowkey.keys import TYPES, bind_fields
 from rowkey.schema import FieldDeclaration
 from rowkey.table import load_file
 from strategies import declarations, values
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMS = ("jsonl", "csv", "parquet", "arrow", "arrows", "jsonl.gz", "csv.gz", "arrow.gz")
 AWKWARD_VALUES = {

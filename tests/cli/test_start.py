@@ -7,16 +7,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rowkey.lint import RULES
 from tidy.tree import ROOT, Source, read_sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DESIGN = """\
 table  = "logs"

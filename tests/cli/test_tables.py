@@ -7,7 +7,8 @@ import io
 import json
 import re
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -15,9 +16,6 @@ import pytest
 from cli.command import LOGS, Outcome, run
 from cli.conftest import EVERYTHING, ROWS
 from command_server import find_command
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLACE_OPTION = ("--on", "rocks:data")
 

@@ -6,15 +6,12 @@ import csv
 import io
 import json
 import unicodedata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from cli.command import run
 from rowkey.cli.screen import build_console
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("search_once")
 HOSTILE = (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import parquet
@@ -13,9 +14,6 @@ from cli.command import Outcome, run
 from cli.test_dumping import PLACE_OPTION
 from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.render import COUNT_FIELDS, list_paths
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BOTH, ALONE = {"host": "web-1", "ts": 1000}, {"host": "new", "ts": 7}
 FOREIGN_KEY = b"\x01no end"

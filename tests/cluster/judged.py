@@ -7,6 +7,7 @@ opened elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -32,8 +33,6 @@ from rowkey.engines import (
 from rowkey.errors import InvalidArgument, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     import pyarrow as pa
 
     from rowkey.engines.ordering.row_clock import RowClock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from oracles.build import OracleUnavailable
 from oracles.plugin import give_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Cluster, Judge, JudgedEngine
     from rowkey.engines import Engine
 

@@ -10,16 +10,13 @@ import json
 import os
 import signal
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cluster.archives import Archives
 from cluster.site import Ports, build_jvm_flags, build_program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 TERM_S = 10.0  # a region server flushes its regions when it is asked to end
 KILL_S = 10.0

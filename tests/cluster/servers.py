@@ -11,9 +11,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from cluster.archives import WRITERS
 from cluster.judge import Judge, JudgeError
@@ -30,9 +31,6 @@ from cluster.processes import (
 )
 from cluster.site import HOST, Ports, build_client_settings, build_site, write_site
 from oracles.build import OracleBuild, Source, build_oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 VERSION = os.environ.get("ROWKEY_HBASE_VERSION")
 """The version of HBase if not that of the pom; `make test-hbase` sets it."""

@@ -5,13 +5,10 @@ Source: the HBase book's configuration chapter; what differs from its defaults s
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.sax.saxutils import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 HOST = "127.0.0.1"
 SCANNER_LEASE_MS = 5_000

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +21,6 @@ from rowkey.cells import Cell, RowCells
 from rowkey.engines import CellSelection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Judge
 
 ROWS = [b"%03d" % n for n in range(600)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,6 @@ from oracles import OracleError
 from oracles.plugin import LEFT_OUT, REQUIRED
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.engines import NEWEST_CELLS, CellSelection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,8 +14,6 @@ from rowkey.engines import CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from cluster import JudgedEngine, JudgedStore
 
 pytestmark = pytest.mark.long

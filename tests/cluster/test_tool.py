@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import pytest
 from tools.hbase import main
@@ -18,9 +19,6 @@ from cluster.servers import Cluster
 from cluster.site import Ports
 from rowkey.cells import Cell, RowCells
 from rowkey.hbase import connect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 TOOL = str(Path(__file__).parents[2] / "tools" / "hbase.py")
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rowkey import Design, InvalidDesign
 from rowkey.design import find_companion_obstacle
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS = """
 [fields]

@@ -7,10 +7,11 @@ import re
 import socket
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,9 +23,6 @@ from design.measurement import measure_yard_s
 from rowkey import Design
 from rowkey.design.toml_scanner import MAX_DESIGN_BYTES
 from rowkey.errors import InvalidDesign
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 MEASURE = Path(__file__).with_name("measurement.py")

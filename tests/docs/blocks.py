@@ -24,15 +24,13 @@ import re
 import subprocess
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from contextlib import chdir
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))  # where this file is run as a program

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from tools import cases
 
 from docs.blocks import run_page
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RESULTS: dict[str, Any] = json.loads(cases.MEASURED.read_text(encoding="utf-8"))
 

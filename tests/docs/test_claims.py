@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,8 +25,6 @@ from rowkey.lint import RULES, check_design
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.lint import Rule
 
 PAGE = ROOT / "docs" / "where-the-books-are-wrong.md"

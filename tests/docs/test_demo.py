@@ -11,7 +11,8 @@ import sys
 import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 from xml.etree import ElementTree as ET
 
@@ -21,9 +22,6 @@ from tools import demo as program
 
 from docs.blocks import ROOT
 from rowkey import Design, simulate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EXAMPLES = ROOT / "src" / "rowkey" / "examples"
 ACCESS_LOG = "apache_access.log.gz"

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tools import proof
 
 from rowkey import Design
 from rowkey.regions import Boundaries
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RESULTS: dict[str, Any] = json.loads(proof.MEASURED.read_text(encoding="utf-8"))
 LARGE = 400_000

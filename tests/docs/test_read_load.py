@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tools import proof, read_load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RESULTS: dict[str, Any] = json.loads(proof.READ_LOAD.read_text(encoding="utf-8"))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from click import Context
@@ -40,9 +41,6 @@ from rowkey.schema import (
     WriteDeclaration,
 )
 from rowkey.workload import ARRIVAL_MODES, DISTRIBUTIONS, FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 REFERENCE = ROOT / "docs" / "reference"
 MODELS = (

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from tools.cases import PAGES
 
 from docs.blocks import EXAMPLE_URL, ROOT, matches, parse_blocks, rewrite_page, run_page
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WRITTEN_PAGES = sorted(
     path.relative_to(ROOT).as_posix()

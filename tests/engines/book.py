@@ -7,6 +7,7 @@ Everything is quadratic and meant to be read.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.cells import LATEST, Cell, CellType, RowCells, build_sort_key
@@ -14,8 +15,6 @@ from rowkey.engines import NEWEST_CELLS, RegionRequestCounts, ScanRange
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rowkey.cells import Family
     from rowkey.engines import CellCondition, CellSelection
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from engines.hbase.slots import Slots
 from rowkey.cells import Family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from engines.benches import Bench
     from rowkey.engines import Engine, Store
 

@@ -5,6 +5,7 @@ Each entry carries the steps that show it, so that a test can say when it is no 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from engines.steps import EVERYTHING, Change, Get, Mutate, Selection, Settle, re
 from rowkey.cells import CellType, Family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from engines.steps import Step, World
 
 

@@ -7,6 +7,7 @@ was drawn for one engine can be taken on another one, or on a real HBase, and be
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from rowkey.engines import CellCondition, CellSelection, ScanRange
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.cells import Family
 
 ALL_TIMES = (None, None)

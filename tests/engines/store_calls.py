@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.engines import CellSelection, ScanRange
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.engines import Reader, Store
 
 ALL_TIMES = (0, LATEST)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import shutil
 import time
+from collections.abc import Callable
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,10 +16,6 @@ from engines.written_rows import CHANGES, DESIGN, START_MS, CheckedWriter, Jumpi
 from reliability.record import record
 from rowkey.engines import ScanRange
 from rowkey.engines.ordering.row_clock import CLOCK_SETBACK_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 JUMPS_MS = {
     "1 second": 1_000, "1 minute": 60_000, "1 hour": 3_600_000, "10 years": 315_360_000_000

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import ScanRange, Store, TableSpec, open_engine
 from rowkey.errors import NotSupported
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class SmallStore(Store):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from pathlib import Path
@@ -22,8 +23,6 @@ from rowkey.engines.pairs.pair_source import FrozenPairs
 from rowkey.engines.pairs.row_pages import read_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.engines import Store
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

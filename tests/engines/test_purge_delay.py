@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,6 @@ from rowkey.engines import ENGINES, CellSelection, TableSpec
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.engines import Engine, Store
 
 HOUR_MS = 3_600_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from threading import RLock
-from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
@@ -24,9 +24,6 @@ from rowkey.engines.ordering.row_clock import (
     RowClock,
     TableClock,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 START = 1_700_000_000_000
 

@@ -7,19 +7,15 @@ import re
 import sys
 import time
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rowkey.engines.ordering import row_locks
 from rowkey.engines.ordering.row_locks import RowLocks
 from rowkey.errors import Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
 ROWS = [b"%d" % number for number in range(6)]
 

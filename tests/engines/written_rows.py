@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import pyarrow as pa
 
 import rowkey
-
-if TYPE_CHECKING:
-    from random import Random
 
 ROWS = 6
 """The changed row keys: few, so that each changes many times in one millisecond."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Lock, Thread
-from typing import TYPE_CHECKING, Self
+from threading import Event, Lock, Thread
+from typing import Self
 
 from rowkey.hbase.wire.proto import (
     ProtoMessage,
@@ -19,10 +20,6 @@ from rowkey.hbase.wire.proto import (
     encode_uint,
     encode_varint,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from threading import Event
 
 JOIN_S = 20.0
 """Seconds in which the threads of a fake server must end."""

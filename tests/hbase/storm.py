@@ -8,20 +8,18 @@ import random
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Self, TypeVar
+from types import TracebackType
+from typing import Self, TypeVar
 
 import rowkey
 from rowkey.errors import RowkeyError
 from rowkey.hbase import Settings
 from rowkey.table import drop_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
 
 WRITERS, SCANS, BUCKETS = 4, 2, 8
 BATCH = 20

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.hbase import ReadSpec, ScanSpec, Settings, happybase
 from rowkey.hbase.table import HBaseTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CELL = Cell("d", b"q", LATEST, b"v")
 MUTATION = RowCells(b"r", [CELL])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -37,8 +38,6 @@ from rowkey.hbase.wire.names import ServerName, build_region_name
 from rowkey.hbase.wire.proto import ProtoMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.hbase.settings import Deadline
 
 STARTS = [b"", b"h", b"p"]

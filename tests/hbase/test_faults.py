@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from secrets import token_hex
@@ -21,8 +22,6 @@ from rowkey.hbase import Settings, connect
 from rowkey.hbase.errors import HBaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from cluster import Cluster
     from rowkey.hbase import Client
 

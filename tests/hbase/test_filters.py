@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,9 +15,6 @@ from hbase.requests import protos
 from rowkey.cells import LATEST
 from rowkey.errors import InvalidArgument
 from rowkey.hbase import filters as f
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PACKAGE = "org.apache.hadoop.hbase.filter."
 BYTES = st.binary(max_size=6)

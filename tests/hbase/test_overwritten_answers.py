@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,9 +18,6 @@ from rowkey.hbase.wire.cellblocks import decode_cells, encode_cells
 from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.names import ServerName
 from rowkey.hbase.wire.proto import ProtoMessage, encode_message, encode_uint
-
-if TYPE_CHECKING:
-    from typing import Self
 
 TIME_MS = 1_700_000_000_000
 ROW, OTHER_ROW = b"row", b"raw"

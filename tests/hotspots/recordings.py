@@ -6,8 +6,9 @@ or better regions, under which that cause stays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +31,6 @@ from hotspots.made_events import (
     make_snowflakes,
     tick,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TEXT: dict[str, Any] = {"type": "text", "max_bytes": 20}
 CONTINENT: dict[str, Any] = {"type": "choice", "of": ["AF", "AM", "AS", "EU"]}

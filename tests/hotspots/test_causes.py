@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -25,8 +26,6 @@ from rowkey.simulate import run
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.simulate import Simulation
 
 FIELDS: dict[str, Any] = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +19,6 @@ from rowkey.regions import Boundaries
 from rowkey.schema import FieldFacts
 from rowkey.simulate import run
 from samples import summarize_sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 START = 1_704_067_200
 HOSTS = {"type": "text", "max_bytes": 16, "distinct": 1_000}

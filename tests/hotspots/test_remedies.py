@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +20,6 @@ from rowkey.simulate import run
 from rowkey.workload import record_sample
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.hotspots import CauseFinding
     from rowkey.simulate import Simulation
     from rowkey.workload import RecordedSample

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -14,8 +15,6 @@ from rowkey.engines import CellSelection
 from rowkey.hbase import ReadSpec, ScanSpec, connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from cluster import Cluster, Judge
     from oracles.java import Argument
     from rowkey.engines import ScanRange

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING
 
 from rowkey.cells import (
     LATEST,
@@ -14,9 +14,6 @@ from rowkey.cells import (
     build_sort_key,
     compute_cell_bytes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FAMILIES = ("d", "wide_Family-2.x")
 ALPHABETS = (b"\0", b"\xff", b"\0\x01\xfe\xff", b"abc", bytes(range(256)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -24,8 +25,6 @@ from rowkey.engines import ScanRange
 from rowkey.regions import compute_prefix_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Cluster
     from interop.peers import Peer
 

@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,9 +24,6 @@ from rowkey.errors import Unavailable
 from rowkey.keys import TRANSFORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from test_mutants import Check
 
 GUIDE = ROOT / "docs" / "guides" / "writing-a-plugin.md"

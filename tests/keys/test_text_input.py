@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -18,8 +19,6 @@ from rowkey.errors import RowError
 from rowkey.keys import TYPES, FieldPart, bind_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.keys import Field, Key, Part
 
 SPECIAL_TEXTS = [

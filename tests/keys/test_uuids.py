@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 from uuid import UUID
 
 import numpy as np
@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from rowkey.errors import InvalidArgument
 from rowkey.keys.fields.uuid import UuidField
 from rowkey.schema import FieldDeclaration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FORMS: list[Callable[[UUID], str]] = [
     str,

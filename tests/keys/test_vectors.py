@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,6 @@ from rowkey import bind_key
 from rowkey.keys import TRANSFORMS, TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rowkey.keys import FieldType, GoldenVector, Key, Transform
 
 PLUGINS: Mapping[str, type[FieldType | Transform]] = {**TYPES, **TRANSFORMS}

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from random import Random
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
 
 HOSTILE = ["# x = 1", "# [families.d]", "# \"'", "#", "# é \U0001f511", "# ]]} , ="]
 """Comments that look like something else."""

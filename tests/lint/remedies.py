@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.lint import Finding
 
     Words = dict[str, Any]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from string import ascii_letters, digits
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rowkey.design import Design
 from rowkey.lint import check_design
 from samples import summarize_sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BILLS = """\
 table  = "bills"

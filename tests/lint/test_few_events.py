@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +13,6 @@ from rowkey.render import build_check_document, format_check
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.lint import LintResult
 
 FIELDS: dict[str, Any] = {

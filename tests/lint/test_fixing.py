@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from difflib import SequenceMatcher
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from rowkey.design import Design
 from rowkey.lint import RULES, Rule, apply_fixes, check_design
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.lint import FixedDesign
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +14,6 @@ from rowkey.lint import check_design
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.lint import Finding
 
 FIELDS: dict[str, Any] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,8 +16,6 @@ from rowkey.schema import FieldRef
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.lint import Finding, Rule
 
 NAMES = ("a b", "用户", "x.y", "it's", "h</script>", "dashed-")

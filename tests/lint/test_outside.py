@@ -7,14 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from docs.blocks import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RULE = '''
 """A rule of one company on the names of tables."""

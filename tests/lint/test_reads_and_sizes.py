@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -12,9 +12,6 @@ from rowkey.advise import JudgedDesign
 from rowkey.design import Design
 from rowkey.lint import Finding, LintSubject, check_design
 from samples import summarize_sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOGS = """\
 table  = "logs"

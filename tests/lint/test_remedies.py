@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -26,8 +26,6 @@ from rowkey.workload import WorkloadGenerator
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.lint import Finding, LintResult
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

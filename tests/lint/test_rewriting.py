@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.lint import RULES, edit_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TEXT = """\
 # the top

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +11,6 @@ from rowkey.design import Design
 from rowkey.errors import InvalidArgument
 from rowkey.lint import RULES, check_design, format_rule_name, select_rules
 from samples import summarize_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 BAD = """\
 table = "logs"

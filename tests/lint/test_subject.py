@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +13,6 @@ from rowkey.schema import FieldFacts, OneOf
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.hotspots import CauseFinding
 
 USERS = """\

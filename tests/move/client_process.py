@@ -12,10 +12,11 @@ import pickle
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from itertools import count
 from math import inf
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
@@ -24,9 +25,6 @@ import rowkey  # noqa: E402
 from rowkey.errors import Unavailable  # noqa: E402
 from rowkey.table.moves import move_follower  # noqa: E402
 from table.linear_history import OPERATIONS, UNKNOWN, Client  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 PROCESSES, THREADS = 3, 3
 WINDOW_S = 3.0

@@ -5,16 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from cluster import JudgeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Self
-
     from cluster import Cluster
 
 PAUSE_S = 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from move.twins import choose_salt
@@ -9,8 +10,6 @@ from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import CellSelection, ScanRange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.table import GenerationState, Table
 
     Place = tuple[tuple[Any, ...], str, bytes, int]

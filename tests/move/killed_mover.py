@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial, wraps
 from itertools import count
@@ -24,8 +25,6 @@ from rowkey.move import Move, RowCopier
 from rowkey.table.row_writer import RowWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.table import Table
 
 CHUNK_ROWS = 25

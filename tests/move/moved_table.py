@@ -7,21 +7,18 @@ import pickle
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import rowkey
 from move.client_process import PROCESSES
 from rowkey.table import drop_table
 from table.linear_checker import Operation
 from table.linear_history import ABSENT, COLUMNS, UNKNOWN, RowHistory, build_design
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from random import Random
-    from typing import Self
 
 FIRST_STANDING = 1 << 40
 MAX_RUNS = 12

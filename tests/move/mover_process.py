@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from move.mover_loop import build_designs  # noqa: E402
 from rowkey.move import Move, mover_lock  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def print_parts() -> Callable[[str, int, int], None]:

@@ -8,12 +8,13 @@ move.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from random import Random
 from secrets import token_hex
 from threading import Event, Lock, Thread, local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from unittest.mock import patch
 
 import rowkey
@@ -27,9 +28,6 @@ from rowkey.table.row_writer import RowWriter
 from rowkey.table.table_location import TableLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Self
-
     from rowkey.move import CopyResult
     from rowkey.table import GenerationState, Table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -16,9 +16,6 @@ from rowkey.move.copying import CatchUp
 from rowkey.move.mover_lock import MoverLock
 from rowkey.table.row_writer import RowWriter
 from rowkey.table.table_location import KEEP_ALL_DELETES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_verification_mends_what_a_dead_client_wrote_to_one_table(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from secrets import token_hex
 from types import SimpleNamespace
@@ -16,9 +18,6 @@ from rowkey.cells import Cell
 from rowkey.move import Move
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from rowkey.table import Table
 
 FIELDS: dict[str, Any] = {"id": "u64", "note": {"type": "text", "nullable": True}}

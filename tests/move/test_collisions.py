@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +17,6 @@ from rowkey import Design
 from rowkey.move import find_collisions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rowkey.move import CollisionResult
 
     Row = dict[str, Any]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +20,6 @@ from rowkey.move import CopyProgress, CopyStatus, RateLimit, RowCopier, load_pro
 from table.move_pairs import MovePair, WrittenTables, draw_pairs, list_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from rowkey.move import CopyResult
     from rowkey.table import Table
 

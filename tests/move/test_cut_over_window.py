@@ -6,11 +6,12 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import pytest
 
@@ -21,10 +22,6 @@ from reliability.record import record
 from rowkey.move import Move
 from rowkey.table import drop_table
 from table.linear_history import build_design
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Self
 
 SWITCHES = 5
 STALE_S = 1.0

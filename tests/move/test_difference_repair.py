@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,9 +17,6 @@ from rowkey.cells import Cell, CellType, RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.move import RepairOutcome, repair_differences, verify_move
 from rowkey.move.row_images import RowImageReader
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @given(

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from reliability.shim import build_shim, run_with_shim
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def test_a_move_on_a_full_disk_goes_on_once_there_is_space(tmp_path: Path) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from secrets import token_hex
 from threading import Event, Thread
-from typing import TYPE_CHECKING
 
 import rowkey
 from cli.command import run
 from rowkey import Design
 from rowkey.table import drop_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS = {"host": "text", "ts": "timestamp_ms", "message": "text"}
 

@@ -6,8 +6,10 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack
 from multiprocessing import get_context
+from pathlib import Path
 from random import Random
 from signal import SIGKILL
 from typing import TYPE_CHECKING, Any
@@ -32,9 +34,6 @@ from reliability.record import record
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE, Cell, RowCells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rowkey.table import Table
 
 STALE_S = 0.03

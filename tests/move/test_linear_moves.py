@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from table.linear_history import Histories, require_linearizable, switch_threads
 from table.test_linearizable import open_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.table import Table
 
 MOVES = 1

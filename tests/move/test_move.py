@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
@@ -22,8 +23,6 @@ from rowkey.table import drop_table
 from rowkey.table.row_writer import RowWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.table import Table
 
 FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "note": "text"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from reliability.record import record
 from rowkey.move import Move
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.table import Table
 
 RATE, MEASURED_S = 1_000, 30.0

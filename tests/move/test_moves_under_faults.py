@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import cycle
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from move.moved_table import MovedTable
 from reliability.record import record
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cluster import Cluster
 
 SEEDS = range(4)

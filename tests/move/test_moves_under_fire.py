@@ -7,8 +7,10 @@ of each chunk. Planted bugs show that the comparison finds what it should.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,10 +30,6 @@ from rowkey.table.companions.joint_writes import JointWriteState
 from rowkey.table.moves.double_writes import DoubleWriteState
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.moves.row_translator import RowTranslator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 SEEDS, MANY_SEEDS = 2, 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,8 +18,6 @@ from rowkey.table import rename_design
 from table.companion_tables import write_designs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.move import MovePlan
     from rowkey.table import Table
 

@@ -6,7 +6,9 @@ the mover waits, as a process does that is stopped by a signal or by its machine
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,9 +20,6 @@ from table.buckets import advance_clock
 from table.clients import ManualClock, open_client, set_clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from rowkey.table import Table
 
 STALE_S = 0.02

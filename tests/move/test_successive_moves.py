@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier, Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,9 +14,6 @@ import rowkey
 from rowkey.errors import CatalogMismatch, InvalidArgument
 from rowkey.move import Move
 from rowkey.table import create_table, drop_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS: dict[str, Any] = {"id": "u64", "note": {"type": "text", "nullable": True}}
 OLD = rowkey.Design("notes", "[id]", fields=FIELDS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -16,9 +18,6 @@ from rowkey.move import Move
 from rowkey.move.switch import Switch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rowkey.table import Table
 
 FIELDS: dict[str, Any] = {"id": "u64", "note": "text"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,8 +12,6 @@ from rowkey.errors import InvalidDesign
 from rowkey.move import RowCopier, transfer_table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.table import Table
 
 FIELDS: dict[str, Any] = {"id": "u64", "note": {"type": "text", "nullable": True}, "hits": "i64"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from secrets import token_hex
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -36,9 +38,6 @@ from rowkey.table import StayReason, drop_table, rename_design
 from table.clients import ManualClock, open_client, set_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from rowkey.move import RowDifference
     from rowkey.table import Table
 

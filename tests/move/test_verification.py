@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,9 +32,6 @@ from rowkey.move.difference_search import MAX_ROUNDS
 from rowkey.move.row_hashes import RowHasher
 from rowkey.move.table_digest import hash_table
 from table.clients import ManualClock, open_client, set_buckets
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AT = MADE_EARLIER_MS
 engines = pytest.mark.parametrize("engine", ["memory", "rocks"])

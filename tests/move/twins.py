@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ import rowkey
 from rowkey import Design
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.table import GenerationState, Table
 
 Row = dict[str, Any]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -16,10 +18,6 @@ from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.observe import prove_design
 from rowkey.observe.proof import prover, temporary_table
 from rowkey.table import Table, create_table, drop_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 DESIGN = """
 table = "hosts"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
@@ -21,8 +22,6 @@ from rowkey.table import create_table, drop_table
 from table.recordings import RECORDINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from cluster import Cluster, Judge
     from rowkey import Design
     from rowkey.engines.backends.hbase import HBaseEngine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from oracles.build import OracleUnavailable, Source, build_command
 from oracles.plugin import give_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Cluster, Judge
     from rowkey.engines.backends.hbase import HBaseEngine
 

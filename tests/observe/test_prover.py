@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,9 +26,6 @@ from rowkey.render.running_tables.proof import format_proof
 from rowkey.simulate import Replay, open_source
 from rowkey.workload import SkippedRows
 from table.recordings import RECORDINGS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = 1_000 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 500
 NAMES = ("nab", "shipped flights", "apache", "cdnow")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from rowkey.cells import Family
 from rowkey.engines import open_engine
@@ -13,9 +14,6 @@ from rowkey.hbase.requests.cluster_status import ClusterStatus
 from rowkey.hbase.requests.region_load import RegionLoad
 from rowkey.hbase.wire.names import ServerName
 from rowkey.observe import CounterSnapshot, compute_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RS1, RS2 = ServerName("rs1", 16020, 1), ServerName("rs2", 16020, 1)
 

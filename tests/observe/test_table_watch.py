@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from rowkey.observe.table_watch import TableWatch
 from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey import Design
     from rowkey.table import Table
 

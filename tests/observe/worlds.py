@@ -6,15 +6,12 @@ The true counts are kept next to the counters, so that every rate can be checked
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
 
 from rowkey.engines import OpenRegion
 from rowkey.observe import CounterSnapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @dataclass(slots=True)

@@ -35,10 +35,8 @@ import os
 import selectors
 import subprocess
 import tempfile
-from typing import IO, TYPE_CHECKING, Self, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import IO, Self, TypeAlias
 
 Argument: TypeAlias = bytes | str | int | None
 

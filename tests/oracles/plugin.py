@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterator
+from typing import NoReturn
 
 import pytest
 
 from oracles.build import OracleUnavailable, build_command
 from oracles.java import JavaOracle
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 REQUIRED = "ROWKEY_REQUIRE_HBASE"
 LEFT_OUT = "NOT COMPARED WITH THE REAL PROGRAM"

@@ -8,16 +8,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from oracles.build import OracleUnavailable, Source, build_command
 from oracles.plugin import LEFT_OUT, REQUIRED, give_up
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 JAVA_17 = """echo 'openjdk version "17.0.15"' >&2"""
 # Writes the class path to the file of its argument.

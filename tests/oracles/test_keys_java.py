@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from rowkey import bind_key
 from rowkey.errors import RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from oracles import Argument
 
 CASES = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 2_000

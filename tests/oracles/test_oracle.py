@@ -12,6 +12,7 @@ import signal
 import struct
 import sys
 import zlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import mmh3
@@ -21,8 +22,6 @@ from oracles import JavaOracle, OracleError, format_argument, parse_bytes, parse
 from oracles.build import build_command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from oracles import Argument
 
 HEX, DECIMAL, UNIFORM = "HexStringSplit", "DecimalStringSplit", "UniformSplit"

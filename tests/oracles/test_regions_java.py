@@ -7,6 +7,7 @@ including those that Java refuses.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,6 @@ from rowkey.regions import (
 from rowkey.rows import format_qualifier, parse_qualifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from oracles import Argument
 
 CASES = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 2_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from rowkey.keys import bind_key
 from rowkey.schema import Equal, OneOf, Ordering, Range, StartsWith
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys import Key
     from rowkey.schema import Bound, Bounds
 

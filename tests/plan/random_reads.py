@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from plan.random_keys import FIELDS, VALUES_BY_FIELD, normalize_row, orders, to_
 from rowkey.schema import Condition, Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rowkey.keys import Key
     from rowkey.schema import Ordering
 

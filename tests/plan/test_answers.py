@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from heapq import merge
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from rowkey.errors import RowError
 from rowkey.plan import ResidualFilter, bind_read, extract_merge_key, plan_read, sort_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from plan.random_reads import RandomRead, Row
     from rowkey.keys import Key
     from rowkey.plan import KeyRange, Plan

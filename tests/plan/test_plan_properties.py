@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,8 +16,6 @@ from rowkey.keys.transforms.salt import SALT_FIELD
 from rowkey.plan import plan_read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys import Key
     from rowkey.plan import Plan
     from rowkey.schema import Bounds, Ordering

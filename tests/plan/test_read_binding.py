@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from rowkey.errors import ReadError
 from rowkey.keys import bind_key
 from rowkey.plan import BoundRead, bind_read
 from rowkey.schema import Condition, Equal, OneOf, Ordering, Parameter, Range, StartsWith
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 KEY = bind_key("".join(f"[{name}]" for name in FIELDS), FIELDS)
 

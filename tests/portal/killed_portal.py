@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,6 @@ from rowkey.portal.load_column import build_minute_columns
 from rowkey.portal.running_portal import lock_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.testclient import TestClient
 
     from rowkey.portal.portal import Portal

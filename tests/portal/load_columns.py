@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
 from rowkey.observe import LoadInterval, RegionDelta
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DAY_MS = 86_400_000
 START_MS = 1_700_000_000_000

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -16,9 +18,6 @@ import rowkey
 from rowkey.portal import PortalSettings, build_app
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable, Sequence
-    from pathlib import Path
-
     from starlette.applications import Starlette
 
     from rowkey.portal.routes import PortalRoute

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,9 +20,6 @@ from rowkey.portal.design_check import compare_texts
 from rowkey.render import build_advice_document, format_advised_design
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 

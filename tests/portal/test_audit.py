@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from portal.test_sessions import write_users
 from rowkey.errors import Unavailable
 from rowkey.portal.audit import AuditLog
 from rowkey.portal.screens.audit import PAGE_ENTRIES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_entries_of_many_writers_are_whole(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from itertools import pairwise
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from rowkey.render import DIALECTS, build_create_statement
 from rowkey.simulate import choose_design_splits
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.testclient import TestClient
 
 PAGE, CREATION = "/tables/logs/load", "/designs/logs.toml/create"

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import time
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,6 @@ from rowkey.portal.table_rows import RowQuery, read_history, read_page
 from table import companion_tables
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.portal.requests import PortalRequest
 
 JSON = {"accept": "application/json"}

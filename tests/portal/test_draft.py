@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from rowkey.advise import draft_design
 from rowkey.portal import PortalSettings, build_app
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 

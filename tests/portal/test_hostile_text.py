@@ -6,15 +6,12 @@ import json
 import unicodedata
 from html.parser import HTMLParser
 from itertools import product
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote
 
 from example_counts import IS_LONG
 from portal.portals import build_portal, open_client
 from rowkey.portal.table_overview import list_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAYLOADS = (
     "<script>alert(1)</script>",

@@ -4,16 +4,14 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rowkey.errors import Unavailable
 from rowkey.portal.jobs import MAX_RUNNING, MAX_WAITING, Job, JobLimits, JobQueue, JobState
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 DEADLINE_S = 30.0
 

@@ -6,6 +6,7 @@ import asyncio
 import resource
 import socket
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,8 +17,6 @@ from rowkey.portal import PortalSettings, listener
 from rowkey.portal.listener import PortalListener
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from portal.browser.servers import ServedPortal
 
 TIMEOUT_S = 20

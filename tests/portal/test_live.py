@@ -4,6 +4,8 @@ import json
 import os
 import re
 import signal
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,9 +27,6 @@ from rowkey.regions import to_string_binary
 from rowkey.render import LANGUAGES, LIVE_FIELDS, build_live_document, list_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from starlette.testclient import TestClient
 
 JSON = {"accept": "application/json"}

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack, ExitStack, aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,9 +22,6 @@ from rowkey.portal.screens.live import iterate_live_events
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from starlette.applications import Starlette
 
 

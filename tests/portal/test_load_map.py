@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from rowkey.portal.load_column import LoadColumn, build_minute_columns
 from rowkey.portal.load_map import build_axis, build_load_map
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.observe import LoadInterval
 
 WIDTH_MS = 60_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -20,8 +21,6 @@ from rowkey.portal.requests import PortalRequest
 from rowkey.portal.running_portal import lock_state
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 

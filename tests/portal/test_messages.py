@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rowkey.render import LANGUAGES, Translator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PORTAL = Path(str(files("rowkey.portal")))
 SENTENCES = Path(str(files("rowkey.render"))) / "languages" / "en.toml"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +9,6 @@ from portal.portals import build_portal, create_logs, open_client
 from portal.test_live_watch import SteppedWatch
 from rowkey.portal import InvalidPortalSettings, PortalSettings
 from rowkey.portal.metrics import MetricFamily
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOKEN = "0123456789abcdef-_~"
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"

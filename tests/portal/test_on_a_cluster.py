@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,9 +21,6 @@ from rowkey.portal.table_overview import TableOverview, TablePage, list_tables
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
     from starlette.testclient import TestClient
 
     from cluster import Cluster

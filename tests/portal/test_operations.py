@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from portal.test_sessions import write_users
 from rowkey.portal.table_steps import TableStep
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.testclient import TestClient
 
     from rowkey.portal.table_steps import StepResult

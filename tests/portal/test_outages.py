@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +28,6 @@ from rowkey.portal.watched_table import Reading
 from rowkey.render import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 

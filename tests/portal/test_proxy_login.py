@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -11,9 +11,6 @@ from rowkey.portal import InvalidPortalSettings
 from rowkey.portal.proxy_login import ProxyLogin
 from rowkey.portal.roles import Role
 from rowkey.portal.users import UserDirectory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROXY = "10.0.0.5"
 NAME = "x-forwarded-user"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +12,6 @@ from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.applications import Starlette
 
 PUBLIC_PATHS = {"/healthz", "/login", "/logout", "/static/{name}"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from portal.portals import LOGS, build_portal, open_client
 from portal.test_create_and_load import SAMPLED
 from portal.test_screens import read_form
 from portal.test_simulate import EVENTS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CANARY = "canary-of-a-secret"
 SECRET = f"{EVENTS}{CANARY},1,x\n"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import fcntl
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +17,6 @@ from rowkey.portal.table_overview import list_tables
 from rowkey.render import LANGUAGES, build_check_document, build_vectors_document
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.testclient import TestClient
 
 OTHER_KEY = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]")

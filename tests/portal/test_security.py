@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,8 +23,6 @@ from rowkey.engines import RAW_CELLS, ScanRange, open_engine
 from rowkey.portal.security import SECURITY_HEADERS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.applications import Starlette
 
 FOREIGN_HOSTS: list[list[str]] = [

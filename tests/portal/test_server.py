@@ -13,7 +13,8 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -29,9 +30,6 @@ from rowkey.portal import PortalSettings, build_app, run_server
 from rowkey.portal.listener import PortalListener
 from rowkey.portal.server import bind_listener, build_server
 from rowkey.portal.server_protocol import PortalProtocol
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 START = """\
 import sys, json

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.client
 import socket
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -18,9 +20,6 @@ from rowkey.portal.listener import MAX_WAITING
 from rowkey.portal.requests import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from portal.browser.servers import ServedPortal
 
 TIMEOUT_S = 30

@@ -4,8 +4,8 @@ import asyncio
 import logging
 import re
 import time
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 import pytest
 from argon2 import PasswordHasher
@@ -16,9 +16,6 @@ from rowkey.portal.login_throttle import MAX_ADDRESS_LOGINS, TooManyLogins
 from rowkey.portal.roles import Role
 from rowkey.portal.sessions import MAX_SESSION_S, MAX_SESSIONS, SessionStore
 from rowkey.portal.users import UserDirectory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Hashes as the real one does, with less work."""

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rowkey.portal import InvalidPortalSettings, PortalSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

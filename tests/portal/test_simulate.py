@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,9 +41,6 @@ from rowkey.render import (
 from rowkey.stored_messages import iter_messages
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-    from pathlib import Path
-
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 

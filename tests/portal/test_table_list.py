@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,6 @@ from rowkey.portal.table_overview import TableQuery, list_tables
 from rowkey.portal.workspace import Workspace
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.applications import Starlette
 
 COUNT = 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rowkey
@@ -11,8 +12,6 @@ from portal.test_operations import do_step, read_state
 from portal.test_screens import OTHER_KEY
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.testclient import TestClient
 
 

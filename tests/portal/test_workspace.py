@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -17,9 +17,6 @@ from rowkey.advise import JudgedDesign
 from rowkey.design import Design
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
 from rowkey.portal.workspace import DesignFile, DesignFileMissing, Workspace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CANARY = "canary-7f3a"
 STEPS_UP = [

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from oracles.plugin import give_up
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def create_tls_files(folder: Path) -> tuple[Path, Path]:

@@ -7,11 +7,9 @@ import os
 import shutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from random import Random
+from pathlib import Path
+from random import Random
+from typing import ClassVar
 
 SECTOR_BYTES = 512
 

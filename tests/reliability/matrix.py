@@ -10,21 +10,19 @@ import json
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from reliability.attempts import Bench, list_calls
 from reliability.faults import FAULTS, FaultInUse
 from reliability.scenarios import OBJECTS
 from reliability.scenarios.contract import CRASHED, WRONG
 from reliability.shim import Shim, build_environment, compile_shim
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 MAX_LISTED = 12
 """Wrong answers of a cell that are listed; all are counted."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rowkey
 from reliability.scenarios.embedded_table import DESIGN, make_row
@@ -18,9 +18,6 @@ from reliability.shim import Shim
 from rowkey.catalog import open_catalog
 from rowkey.pandas_guard import skip_pandas
 from rowkey.table import drop_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def main() -> None:

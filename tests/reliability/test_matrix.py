@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -22,9 +23,6 @@ from reliability.scenarios.embedded_table import (
     make_row,
 )
 from rowkey.engines import SalvageResult
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 SERVERS = {"catalog-zookeeper", "meta-row"}
 """Objects of which each try waits for seconds, or for a server: in the whole matrix only."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,8 +21,6 @@ from rowkey.render import (
 from rowkey.render.languages import Translator
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.advise import Comparison
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from io import StringIO
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -15,10 +17,6 @@ from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.design import Design
 from rowkey.lint import RULES
 from rowkey.render import format_check, print_comparison, print_simulation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 WRONG_PLURAL = re.compile(
     r"(?<![\w.,])(?<! to )1 "

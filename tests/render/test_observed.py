@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -22,10 +24,6 @@ from rowkey.render import (
     print_live,
     print_proof,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def print_lines(show: Callable[[Any, Console], None], found: Any, width: int = 100) -> list[str]:

@@ -5,6 +5,7 @@ import json
 import re
 import zlib
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,8 +37,6 @@ from rowkey.render.page.markup import embed_json, escape_html
 from rowkey.render.report.heat_map import pack_counts
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.advise import Comparison
 
 MAX_BYTES = 1_000_000

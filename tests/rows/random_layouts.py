@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from rowkey.rows import Layout, build_layout
 from rowkey.schema import Duration, FieldDeclaration, FieldRef, FunctionCall, Term
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys import Field, Key
 
 NOW = 1_700_000_000_000

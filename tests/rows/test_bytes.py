@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,9 +14,6 @@ from hypothesis import strategies as st
 from rowkey.design import Design
 from rowkey.schema import FieldFacts
 from rowkey.workload import EventBatch, SampleSummary
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TEXTS = st.text(st.sampled_from("abé"), max_size=10)
 ROWS = st.lists(

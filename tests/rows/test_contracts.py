@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from inspect import isabstract
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rowkey.engines import TableSpec, open_engine
 from rowkey.engines.contract import Store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_store_must_say_what_its_table_is() -> None:

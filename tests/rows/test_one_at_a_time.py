@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import rowkey
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.engines import CellCondition, TableSpec, open_engine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 KEY = {"id": 1}
 DESIGN = rowkey.Design(

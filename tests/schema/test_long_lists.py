@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from strategies import fields as any_fields
 from strategies import values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rowkey.keys import Field
 
 IN = Condition("f", "in", (Parameter(0),))

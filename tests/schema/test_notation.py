@@ -1,4 +1,4 @@
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import hypothesis.strategies as st
 import pytest
@@ -19,9 +19,6 @@ from rowkey.schema import (
 )
 from schema import spellings
 from schema.growth import SHORTER, measure_growth
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def get_refusal(text: str, read: "Callable[[str], object]" = parse_key) -> Mistake:

@@ -1,4 +1,4 @@
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import hypothesis.strategies as st
 import pytest
@@ -7,9 +7,6 @@ from hypothesis import given
 from rowkey.errors import InvalidArgument
 from rowkey.schema import NANOSECONDS, Duration, parse_duration, parse_rate, parse_size
 from schema import spellings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @given(spellings.durations)

@@ -1,6 +1,6 @@
+from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING
 
 import hypothesis.strategies as st
 import pytest
@@ -10,9 +10,6 @@ from rowkey.errors import InvalidArgument, Mistake
 from rowkey.schema import Condition, Ordering, Parameter, parse_order, parse_where
 from schema import spellings
 from schema.growth import SHORTER, measure_growth
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def parse_or_refuse(read: "Callable[[str], object]", text: str) -> Mistake | None:

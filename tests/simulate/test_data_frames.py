@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -16,10 +18,6 @@ from rowkey import Design, SampleError
 from rowkey.advise import Draft, JudgedDesign, compare_designs, draft_design
 from rowkey.simulate import choose_design_splits, run
 from rowkey.workload import SkippedRows, open_sample, record_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 DESIGN = Design(**ORDERS)
 SAMPLED = Design(**ORDERS | {"splits": {"algorithm": "sample", "regions": 8}})

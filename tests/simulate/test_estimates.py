@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,6 @@ from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.workload import RESERVOIR_CAPACITY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.simulate import ReadCost
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

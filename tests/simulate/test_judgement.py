@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,8 +23,6 @@ from samples import summarize_sample
 from simulate.test_naive import draw_designs, draw_samples, write_rows
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.simulate import Simulation
 
 FIELDS: dict[str, Any] = {"host": {"type": "u32", "distinct": 500}, "ts": "timestamp_ms"}

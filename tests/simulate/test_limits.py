@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from heapq import merge
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -14,9 +15,6 @@ from rowkey.design import Design
 from rowkey.plan import Plan, plan_read
 from rowkey.schema import OneOf
 from rowkey.simulate.ranked_rows import find_last_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 8}, "ts": "timestamp_s"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,8 +19,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.simulate import open_source, start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rowkey.simulate import EventSource, PartialSimulation, Simulation
 
 EXAMPLES = Path(windows_module.__file__).parents[1] / "examples"

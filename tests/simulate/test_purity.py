@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from rowkey.advise import judge_simulation
 from rowkey.keys import TRANSFORMS
 from rowkey.render import build_simulation_document
 from rowkey.workload import DISTRIBUTIONS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEYS = {
     "bucket": "[bucket(host, 16)][host][ts]",

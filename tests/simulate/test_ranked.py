@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from strategies import bounds_around, values
 from strategies import fields as any_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.keys import Field
     from rowkey.schema import Bound
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import os
 import random
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,6 @@ from rowkey.simulate import Simulation, run
 from rowkey.simulate.read_load import AnswerLoad, TrialLoad
 from rowkey.workload import count_read_operations
 from simulate.naive import count_rows_by_region
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOUR = 3_600
 FIELDS: dict[str, Any] = {

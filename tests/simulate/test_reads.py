@@ -7,7 +7,9 @@ import os
 import random
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,9 +22,6 @@ from rowkey.simulate import read_simulator, run
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from rowkey.simulate import ReadCost
 
 FIELDS: dict[str, Any] = {

@@ -6,7 +6,9 @@ import math
 import random
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +21,6 @@ from simulate.naive import count_rows_by_region
 from simulate.test_read_load import HOUR, IS_LONG, KEYS, Row, make_rows, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from rowkey.simulate import ReadLoad, Simulation
 
 SEEDS = 25 if IS_LONG else 4

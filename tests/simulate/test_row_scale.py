@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,9 +18,6 @@ from rowkey.design import Design
 from rowkey.simulate import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from rowkey.simulate import ReadCost
 
 FIELDS: dict[str, Any] = {"user": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms"}

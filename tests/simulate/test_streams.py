@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,9 +27,6 @@ from rowkey.simulate import (
 from rowkey.workload import EventBatch, EventStore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from rowkey.simulate import Simulation
 
 FIELDS = {"host": {"type": "text", "max_bytes": 40}, "ts": "timestamp_ms"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -16,8 +17,6 @@ from rowkey.plan import bind_example, bind_read
 from simulate.naive import replay_naively
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.explanations import Explanation
     from rowkey.lint import Finding, LintResult
     from rowkey.simulate import ReadCost, Simulation

@@ -11,12 +11,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 FOLDER = Path(__file__).parents[2] / "examples" / "sources"
 START_MS = 1_767_225_600_000

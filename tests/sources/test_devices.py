@@ -6,8 +6,9 @@ import hashlib
 import struct
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mmh3
 import pytest
@@ -31,9 +32,6 @@ from sources.evaluations import (
     simulate_example,
     to_milliseconds,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 BUSY = (0, 487)
 HEX = [f"{n:x}".encode() for n in range(1, 16)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import shlex
+from collections.abc import Iterable
 from contextlib import chdir
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,9 +27,6 @@ from sources.evaluations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from rowkey.lint import Finding
 
 EXPECTED_FINDINGS: dict[str, list[str]] = {

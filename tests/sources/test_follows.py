@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 import mmh3
 import pytest
@@ -27,10 +28,6 @@ from sources.evaluations import (
     simulate_example,
 )
 from sources.recordings import format_recording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 STARS = ("uid1", "uid2")
 SIXTEENTHS = [bytes([n]) for n in range(1, 16)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
@@ -30,9 +30,6 @@ from sources.evaluations import (
     simulate_example,
 )
 from sources.recordings import format_recording
-
-if TYPE_CHECKING:
-    from typing import Any
 
 BEST = "best hundred"
 AREA = "calls of an area"

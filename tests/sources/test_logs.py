@@ -6,7 +6,8 @@ import hashlib
 import math
 import struct
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import mmh3
 import pytest
@@ -27,9 +28,6 @@ from sources.evaluations import (
     simulate_example,
     to_milliseconds,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SIXTEENTHS = [bytes([n]) for n in range(1, 16)]
 EVENTS = ["start", "stop", "warn", "fail"]

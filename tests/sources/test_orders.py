@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mmh3
 import pytest
@@ -30,9 +31,6 @@ from sources.evaluations import (
     simulate_example,
     to_milliseconds,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TIME = 1_609_459_200_000
 

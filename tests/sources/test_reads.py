@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import struct
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -25,10 +26,6 @@ from sources.evaluations import (
     simulate_example,
     to_milliseconds,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 DAY = "a day of a user"
 PARCEL = "where a parcel was on a day"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Mapping
 from itertools import pairwise
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -39,8 +40,6 @@ from sources.evaluations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.simulate import Simulation
 
 GIB, TIB = 2**30, 2**40

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import Any
 
 import mmh3
 import pytest
@@ -25,10 +26,6 @@ from sources.evaluations import (
     simulate_example,
     to_milliseconds,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 THINGS = ["foo0001", "foo0002", "foo0003", "foo0004"]
 LISTED_KEYS = [

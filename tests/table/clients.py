@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from rowkey.errors import RowError
 from rowkey.table.generations.bucket_change import BucketChange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.catalog import Lease
     from rowkey.table import Table
     from rowkey.table.generations.bucket_change import BucketChangeResult

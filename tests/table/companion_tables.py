@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from rowkey import Design
 from rowkey.table import TableWithCompanions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-    from random import Random
-
     from rowkey.table import Table
 
 Row = dict[str, Any]

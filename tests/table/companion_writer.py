@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from threading import Thread
@@ -20,8 +21,6 @@ from rowkey.table.row_writer import RowWriter
 from table.companion_tables import COLUMNS, NAMES, apply_change, draw_change, format_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.cells import RowCells
     from rowkey.table import Table
     from table.companion_tables import Row

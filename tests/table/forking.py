@@ -12,9 +12,10 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,9 +23,6 @@ import rowkey
 from rowkey.errors import Closed, InvalidArgument
 from rowkey.pandas_guard import skip_pandas
 from rowkey.table import drop_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 KEY = "[bucket(id, 4)][id]"
 FIELDS: dict[str, Any] = {"id": "u32", "n": {"type": "i64", "nullable": True}}

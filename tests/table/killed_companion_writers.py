@@ -6,8 +6,11 @@ import json
 import sys
 import time
 from multiprocessing import get_context
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from random import Random
 from signal import SIGKILL
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
@@ -25,11 +28,6 @@ from table.companion_tables import (
 from table.companion_writer import SHARED_USER, run_writers
 
 if TYPE_CHECKING:
-    from multiprocessing.context import ForkServerProcess
-    from pathlib import Path
-    from random import Random
-    from typing import Self
-
     from rowkey.table import Table
     from table.companion_tables import Identity, Row
 

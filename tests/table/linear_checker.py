@@ -10,12 +10,11 @@ Linearizability"; the linked list is that of anishathalye/porcupine, checker.go.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
     Step = Callable[[Any, "Operation"], tuple[bool, Any]]
     """Whether an operation may have had its result in a state, and the state after it."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,16 +13,13 @@ from itertools import count
 from math import inf
 from random import Random
 from threading import Barrier
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import rowkey
 from rowkey.errors import Conflict
 from table.linear_checker import Operation, is_linearizable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 THREADS = 8
 ROWS = 4

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -21,8 +22,6 @@ import rowkey
 from rowkey.pandas_guard import skip_pandas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.table import Table
 
 BUCKETS = 16

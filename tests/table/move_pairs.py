@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from rowkey.engines import RAW_CELLS, CellSelection, ScanRange
 from table.clients import ManualClock, open_client, set_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.cells import Cell, RowCells
     from rowkey.table import Table
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +21,6 @@ from table.buckets import FIELDS, KEY, ROWS, build_design, refuse_to_wait, sort_
 from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rowkey.table import Table
 
 

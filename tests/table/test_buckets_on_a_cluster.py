@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
@@ -25,8 +26,6 @@ from table.test_scan_order import STANDING_ROWS
 from table.writer_process import COUNTERS, make_counter_key, make_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Cluster
     from rowkey.table import Table
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +13,6 @@ from rowkey.plan import ranges
 from rowkey.table.scans import scan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.table import Table
 
 NULLABLE = {"nullable": True}

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,6 @@ from rowkey.errors import (
     Unavailable,
 )
 from rowkey.table import build_table_spec, drop_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
 KEY = "[bucket(host, 16)][host][ts]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from tempfile import TemporaryDirectory
@@ -19,8 +20,6 @@ from rowkey.table.row_writer import RowWriter
 from table.linear_history import ABSENT, Client, RowHistory, build_design, require_linearizable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rowkey.cells import Cell, RowCells
     from rowkey.engines import CellSelection
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,6 @@ from ramdisk import RAM_FOLDER
 from rowkey.errors import Closed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.table import Table
 
 DESIGN = rowkey.Design("t", "[bucket(id, 4)][id]", fields={"id": "u32", "n": "u32"})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from random import Random
 from threading import Barrier, Event
 from typing import TYPE_CHECKING, Any
@@ -40,9 +42,6 @@ from table.companion_tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rowkey.table import Table
     from table.companion_tables import Identity, Row
 

@@ -6,6 +6,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from random import Random
 from secrets import token_hex
 from threading import Event
@@ -25,8 +26,6 @@ from table.companion_tables import (
 from table.killed_companion_writers import KilledCompanionWriters
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from table.companion_tables import Identity, Row
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

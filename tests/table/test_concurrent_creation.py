@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,6 @@ from rowkey.engines.backends.memory import MemoryEngine
 from table.buckets import build_design
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.engines import Store
     from rowkey.table import Table
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -15,10 +17,6 @@ import rowkey
 from data_frames import ORDERS, SOURCES, build_orders, write_parquet
 from rowkey import Design, RowError
 from rowkey.table import load_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 DESIGN = Design(**ORDERS)
 

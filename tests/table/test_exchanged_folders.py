@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rowkey import Design, open  # noqa: A004 - the package's own name for it
 from rowkey.errors import CorruptionError
 from rowkey.table import repair_catalog, verify_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS = {"id": "u64", "value": "text"}
 

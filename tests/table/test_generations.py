@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, combinations, count
 from math import lcm
@@ -24,8 +25,6 @@ from table.places import PlacedWorld, draw_placed_worlds
 from table.worlds import BUCKETS, Row, World, draw_worlds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.table import Table
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 from table.killed_companion_writers import KilledCompanionWriters
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KILLS = 200 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 3
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from itertools import chain, count, product
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -28,8 +29,6 @@ from rowkey.table.scans import blocks
 from rowkey.table.scans import scan as scan_module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rowkey.engines import CellSelection, Cursor
     from rowkey.table import Scan, Table
 

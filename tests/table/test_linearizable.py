@@ -7,6 +7,7 @@ number of buckets changes. A checker then looks for an order of what was done to
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import cycle
@@ -31,8 +32,6 @@ from table.linear_history import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rowkey.cells import RowCells
     from rowkey.table import Table
     from rowkey.table.row_writer import RowChange

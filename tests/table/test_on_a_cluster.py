@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from rowkey.table import create_table, drop_table, load_file
 from table.recordings import RECORDINGS, Recording
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.hbase import Deadline
     from rowkey.hbase.wire.frames import Response
 

@@ -6,17 +6,14 @@ import errno
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import rowkey
 from rowkey.errors import RowError, Unavailable
 from rowkey.open_file_limit import explain_shortage, is_shortage, raise_shortage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 CALLS = {
     "scan": "len(list(table.scan()))",

@@ -7,7 +7,9 @@ so that a client that changes the buckets knows when no other client uses the ol
 from __future__ import annotations
 
 import time
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
 from secrets import token_hex
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -23,10 +25,6 @@ from rowkey.errors import Unavailable
 from table.clients import list_misplaced_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
     from catalog.zookeepers import ZooKeeper
     from rowkey.table import Table
 

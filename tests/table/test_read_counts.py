@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import count
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,6 @@ from table.places import PlacedWorld, draw_placed_reads, draw_placed_worlds
 from table.worlds import World, draw_reads, draw_worlds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rowkey.plan import BoundRead, Plan
     from rowkey.table import Scan, Table
     from table.places import PlacedRead

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,9 +18,6 @@ from rowkey.errors import CatalogMismatch, InvalidArgument, Unavailable
 from rowkey.table import create_table, drop_table, repair_catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rowkey.catalog import Catalog
 
 FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "size": "u32"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,8 +30,6 @@ from table.move_pairs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.table import Table
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

@@ -6,6 +6,7 @@ as shared; a cursor shows the rows of its opening, so only new cursors show a ch
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from rowkey.errors import Unavailable
 from table.clients import ManualClock, open_client, set_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.table import Scan, Table
 
 FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "size": "u32"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from operator import itemgetter
+from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,10 +15,6 @@ from rowkey.catalog import DEFAULT_MAX_STALE_S
 from rowkey.engines import open_engine
 from rowkey.errors import RowkeyError
 from rowkey.table import create_table, open_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 DESIGN = rowkey.Design(
     "logs", "[bucket(host, 2)][host][n]", fields={"host": "text", "n": "i64", "note": "text"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,9 +22,6 @@ from table.buckets import KEY, ROWS, advance_clock, build_design, refuse_to_wait
 from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from rowkey.catalog import Catalog
     from rowkey.table import Table
 

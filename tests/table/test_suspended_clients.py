@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,9 +18,6 @@ from table.buckets import advance_clock, build_design
 from table.clients import ManualClock, open_client, set_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from rowkey.table import Table
 
 KEY = {"host": "w1", "ts": 1}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,9 +21,6 @@ from table.buckets import FIELDS, build_design, refuse_to_wait
 from table.clients import ManualClock, open_client, set_buckets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
-
     from rowkey.table import Table
 
 EXTENDED_FIELDS = {**FIELDS, "more": {"type": "text", "nullable": True}}

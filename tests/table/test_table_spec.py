@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from rowkey.engines import open_engine
 from rowkey.errors import CatalogMismatch
 from rowkey.table import build_table_spec
 from rowkey.table.table_spec import check_families
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DESIGN = Design(
     "logs", "[id]", fields={"id": "u64"}, families={"d": {"ttl": "1d", "compression": "GZ"}}

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import rowkey
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS: dict[str, Any] = {
     "id": "u32",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ import rowkey
 from rowkey.errors import ReadError, RowkeyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.table import Table
 
 DESIGN = """

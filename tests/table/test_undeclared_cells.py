@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count, islice
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -25,8 +26,6 @@ from table.test_scan_order import DEEP, ON_DISK
 from table.worlds import Row, World, draw_reads, draw_worlds, to_plain_row
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.table import Table
 
 NOW_MS = 1_700_000_000_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +16,6 @@ from ramdisk import RAM_FOLDER
 from rowkey.errors import RowkeyError
 from rowkey.move import Move
 from rowkey.table import verify_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 DESIGN = rowkey.Design("t", "[id]", fields={"id": "u32"})
 OTHER = rowkey.Design("t", "[id]", fields={"id": "u64"})

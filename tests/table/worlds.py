@@ -6,15 +6,13 @@ The expected rows are sorted and filtered as values, by separate code without ke
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import strategies as st
 
 from rowkey import Design
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BUCKETS = (1, 2, 7, 16, 100, 256)
 LEVELS = ["low", "mid", "high"]

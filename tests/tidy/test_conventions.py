@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,8 +22,6 @@ from tidy import conventions
 from tidy.tree import PACKAGE, Source, read_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tidy.conventions import Convention
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from inspect import getmembers, isclass, isfunction
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import pytest
 
 from tidy.tree import ROOT, read_sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
 
 HEAVY = {"numpy", "pyarrow", "pydantic", "rich", "mmh3"}
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +15,6 @@ import pytest
 from pyarrow import compute, parquet
 
 from table.recordings import DATA, EXAMPLES, ROOT, SHARED, read_typed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 

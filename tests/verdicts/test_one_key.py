@@ -6,8 +6,10 @@ import html
 import json
 import random
 import re
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -21,10 +23,6 @@ from rowkey.observe import watch_table
 from rowkey.portal.design_check import CheckedDesign
 from rowkey.render import build_live_document
 from rowkey.workload import open_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("search_once")
 

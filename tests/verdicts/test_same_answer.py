@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,10 +18,6 @@ from example_counts import IS_LONG, cover_each, thin_out
 from rowkey.advise import JudgedDesign, search
 from rowkey.design import Design
 from rowkey.lint import RULES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("search_once")
 

@@ -15,9 +15,9 @@ import signal
 import struct
 import sys
 import traceback
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -26,9 +26,6 @@ from rowkey.advise.drafts.inferred_schema import infer_schema
 from rowkey.design import Design
 from rowkey.errors import RowkeyError
 from rowkey.workload import open_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DEADLINE_S = 10
 ADDRESS_SPACE = 4 << 30

@@ -6,7 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -15,9 +15,6 @@ from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.workload import compression, open_sample
 from rowkey.workload.compression import RewindableStream, XzDecoder, open_decoded
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINES = "".join(f"web-{n},{n}\n" for n in range(20_000)).encode()
 PACKED = {

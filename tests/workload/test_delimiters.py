@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,9 +17,6 @@ from rowkey.advise import draft_design
 from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.workload import open_sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DELIMITERS = [",", ";", "\t", "|"]
 NAMES = ["host", "value", "note"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,8 +16,6 @@ from rowkey.workload import open_sample
 from rowkey.workload.values.calendar_digits import has_calendar_digits, parse_calendar_digits
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.keys import Field
 
 PER_SECOND = {"timestamp_s": 1, "timestamp_ms": 10**3, "timestamp_ns": 10**9}

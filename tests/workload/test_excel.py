@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import zipfile
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,9 +17,6 @@ from rowkey.advise import draft_design
 from rowkey.errors import SampleError, Unavailable
 from rowkey.table import load_file
 from rowkey.workload import SkippedRows, record_sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOON = datetime(2024, 1, 31, 12)  # noqa: DTZ001 - Excel knows no zones
 HEADER = ["host", "ts", "day", "n", "price", "ok", "mixed"]

@@ -10,10 +10,11 @@ import json
 import lzma
 import random
 import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -27,9 +28,6 @@ from rowkey.errors import SampleError
 from rowkey.workload import FORMATS, open_sample
 from rowkey.workload.records import MAX_BATCH_CHARACTERS, build_batches
 from rowkey.workload.values.calendar_digits import DAY_RANGE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 FIELDS: dict[str, Any] = {
     "host": {"type": "text", "max_bytes": 400},

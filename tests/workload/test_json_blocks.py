@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,9 +16,6 @@ from rowkey.workload import SkippedRows
 from rowkey.workload.columnar import json_arrays, json_blocks
 from rowkey.workload.columnar.json_blocks import LineBlock, ObjectParser, read_line_blocks
 from rowkey.workload.formats import FORMATS, json_lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 SCALARS = st.one_of(

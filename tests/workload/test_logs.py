@@ -6,7 +6,8 @@ import os
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -19,9 +20,6 @@ from rowkey.workload import FORMATS, SkippedRows, open_sample
 from rowkey.workload.logs.known_logs import build_known_log
 from rowkey.workload.logs.line_pattern import LinePattern
 from rowkey.workload.values.time_layouts import DirectiveLayout
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Values = list[str | None]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.workload import FORMATS, SkippedRows, open_sample
 from rowkey.workload.formats import json_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def write_objects(folder: Path, objects: Sequence[Any]) -> Path:

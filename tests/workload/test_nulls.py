@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,6 @@ import rowkey
 from rowkey.errors import InvalidDesign, SampleError
 from rowkey.simulate import run
 from rowkey.table import load_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINES = ["host n speed", "a 1 7", "b 2 NA", "c 3 -", "d 4 9", "NA 5 1"]
 FORMATS = [("csv", ","), ("columns", " ")]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.simulate import run
 from rowkey.workload.formats import FORMATS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DECLARED_FORMATS = {
     "log": {"kind": "log", "pattern": "{host};{ts}"},

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Callable
 from hashlib import md5, sha1, sha256
 from importlib import resources
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 import mmh3
 import pytest
 
 import rowkey
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LOG = Path(str(resources.files(rowkey))) / "examples" / "apache_access.log.gz"
 CRAWLERS = ("66.249", "157.55", "207.46", "100.43")

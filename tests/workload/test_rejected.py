@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -15,9 +16,6 @@ from rowkey.errors import SampleError
 from rowkey.simulate import run
 from rowkey.workload.records import MAX_BATCH_RECORDS
 from rowkey.workload.sample_file import SampleFile, open_sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SIZES: dict[str, dict[str, Any]] = {
     "decimal": {"precision": 5, "scale": 1},

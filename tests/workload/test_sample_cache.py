@@ -6,7 +6,9 @@ import gzip
 import json
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,10 +19,6 @@ from rowkey.errors import SampleError
 from rowkey.workload import RecordedSample, SkippedRows, allow_sample_cache, record_sample
 from rowkey.workload import sample_cache as module
 from rowkey.workload.formats.csv import CsvFormat
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 HOSTS = [f"host{n % 7}" for n in range(3_000)]
 ROWS = [{"ts": 1_700_000_000 + n, "host": host, "n": n} for n, host in enumerate(HOSTS)]

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -21,8 +22,6 @@ from rowkey.table import load_file
 from rowkey.workload.columnar import json_blocks
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.table import FileLoadResult
 
 TEXT = {"type": "text", "nullable": True}

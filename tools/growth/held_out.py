@@ -5,14 +5,13 @@ They were written before any of them was judged, and nothing is changed to suit 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from tools.growth.processes import EVENT_COUNT, TABLE_S, Ints, Process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.random import Generator
     from numpy.typing import NDArray
 

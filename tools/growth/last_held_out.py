@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,8 +10,6 @@ from tools.growth.held_out import DAY_S, keep_inside
 from tools.growth.processes import EVENT_COUNT, TABLE_S, Ints, Process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.random import Generator
 
     Generate = Callable[[Generator], tuple[Ints, Ints]]

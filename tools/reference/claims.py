@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 from rowkey.lint import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rowkey.lint import Rule
 
 ROOT = Path(__file__).parents[2]

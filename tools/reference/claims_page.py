@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tools.reference.claims import find_evidence, read_claims
@@ -12,8 +13,6 @@ from tools.reference.markdown import build_page, build_table, join_blocks
 from rowkey.lint import format_rule_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from tools.reference.claims import Claim, ClaimsFile, Evidence, Subject
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from tools.reference.markdown import build_page, format_docstring, join_blocks
 from tools.reference.plugins import SECTION_BUILDERS, iter_external_plugins
@@ -11,9 +12,6 @@ from tools.reference.rules import format_rule
 from rowkey.catalog import CATALOGS
 from rowkey.engines import ENGINES
 from rowkey.lint import RULES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 def build_external_plugins_page() -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tools.reference.interfaces import format_signature
 from tools.reference.markdown import (
@@ -21,9 +22,6 @@ from tools.reference.markdown import (
 from rowkey import hbase as package
 from rowkey.errors import InvalidArgument
 from rowkey.hbase import HBaseError, Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 errors, filters, happybase = (
     import_module(f"rowkey.hbase.{name}") for name in ("errors", "filters", "happybase")

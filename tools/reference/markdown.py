@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 _LISTS = ("Args:", "Attributes:", "Returns:", "Raises:")
 _REMARK = re.compile(r"^(Cost|Source): ", re.MULTILINE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from tools.reference import (
     claims_page,
@@ -14,9 +14,6 @@ from tools.reference import (
     sources,
 )
 from tools.reference.markdown import build_page, build_table, read_first_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAGES: dict[str, Callable[[], str]] = {
     "design-file": declarations.build_design_file_page,

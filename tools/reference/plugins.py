@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from tools.reference.markdown import (
     build_page,
@@ -21,9 +22,6 @@ from rowkey.regions import SPLIT_ALGORITHMS, SplitRequest, to_string_binary
 from rowkey.rows import PLACEMENTS
 from rowkey.schema import FieldDeclaration
 from rowkey.workload import ARRIVAL_MODES, DISTRIBUTIONS, FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 
 def iter_own_plugins(plugins: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from tools.reference.markdown import build_page, build_table, format_code, join_blocks
 from tools.reference.plugins import iter_own_plugins
 
 from rowkey.lint import RULES, Rule, format_rule_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def build_rules_page() -> str:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tools.reference.markdown import build_page, build_table, format_code
 
 from rowkey.cells import ATTRIBUTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rowkey"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from typing import NamedTuple, Self
 
 BUCKETS = 16
 FAMILY, QUALIFIER = "d", b"v"

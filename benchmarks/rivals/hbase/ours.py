@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rivals.hbase.contract import (
@@ -24,8 +25,6 @@ from rowkey.cells import LATEST, Cell, CellBlock, RowCells
 from rowkey.hbase import ScanSpec, connect, to_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pyarrow as pa
 
 CELLS = [Cell(FAMILY, QUALIFIER, LATEST, VALUE)]

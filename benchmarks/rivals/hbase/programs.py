@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from oracles.build import Source, build_oracle
 from rivals.hbase.contract import Rival, TaskTime
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 OFFICIAL = Source(Path(__file__).parent / "official", "Bench")
 COPY_TABLE = "org.apache.hadoop.hbase.mapreduce.CopyTable"

@@ -6,12 +6,13 @@ import heapq
 import socket
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import happybase
 
@@ -30,9 +31,6 @@ from rivals.hbase.contract import (
     run_in_threads,
     time_task,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SOURCE = Source(Path(__file__).parent / "gateway", "Gateway")
 START_S = 60.0

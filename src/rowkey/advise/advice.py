@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
@@ -12,8 +13,6 @@ from rowkey.plan import count_spreading_parts
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.advise.lower_bounds import LowerBounds
     from rowkey.lint import Finding

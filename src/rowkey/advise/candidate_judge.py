@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
@@ -17,8 +18,6 @@ from rowkey.simulate import Replay, run_on_source
 from rowkey.workload import DistinctCounter
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
     from rowkey.lint import Finding, LintResult

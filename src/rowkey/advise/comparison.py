@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rowkey.advise.key_remedy import complete_findings
@@ -12,9 +14,6 @@ from rowkey.advise.resources import estimate_resources
 from rowkey.advise.verdict import judge_design
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.advise.resources import Resources
     from rowkey.advise.verdict import DesignVerdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,6 @@ from rowkey.open_file_limit import explain_shortage
 from rowkey.simulate import open_source, run_on_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from rowkey.advise.comparison_setup import ComparisonSetup
     from rowkey.design import Design
     from rowkey.simulate import EventSource, PhaseProgress, Simulation

@@ -6,6 +6,7 @@ averaged away: a skew of 2 on four servers is another thing than a skew of 2 on 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -18,8 +19,6 @@ from rowkey.schema import Cluster
 from rowkey.workload import choose_format, record_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.schema import ReadDeclaration
     from rowkey.workload import RecordedSample, SampleInput

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from rowkey.lint import MAX_STRAY_SHARE
 from rowkey.proposals import is_measured, is_unique
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.design import Design
     from rowkey.workload import SampleSummary
 

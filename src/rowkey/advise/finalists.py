@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from math import log
@@ -15,8 +16,6 @@ from rowkey.proposals import apply_proposal
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
     from rowkey.proposals import Candidate

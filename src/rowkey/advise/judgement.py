@@ -5,6 +5,7 @@ Packages are imported where they are used: a check of a file without a sample ne
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,6 @@ from rowkey.plan import bind_read
 from rowkey.workload import FORESEEN_GROWTH, HARMLESS_UTILIZATION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.advise.comparison import Comparison
     from rowkey.advise.key_remedy import KeyRemedy
     from rowkey.advise.resources import Resources

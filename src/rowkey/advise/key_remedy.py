@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -13,8 +14,6 @@ from rowkey.proposals import ANOTHER_KEY, KeyProposal
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from rowkey.advise.advice import Advice
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.explanations import Explanation

@@ -16,10 +16,11 @@ each, so four steps follow each other, of fewer candidates and with more work fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.advice import (
     Advice,
@@ -55,9 +56,6 @@ from rowkey.simulate import open_source
 from rowkey.workload import POOR_UTILIZATION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from rowkey.advise.advice import Pick, RefusedKey
     from rowkey.advise.finalists import CandidateCosts
     from rowkey.advise.judgement import JudgedDesign

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.verdict import FAIR_UTILIZATION, get_capacity
+from rowkey.array_libraries import np
 from rowkey.hotspots import assign_row_codes, compute_least_skew
 from rowkey.messages import Message
 from rowkey.workload import count_read_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-
     from rowkey.simulate import Simulation
 
 SAMPLING_DEVIATIONS = 3
@@ -88,8 +86,6 @@ def _bound_skew(simulation: Simulation, fields: Sequence[str]) -> tuple[float, M
     divided, and some server holds several of the largest. Its share of all events is not more than
     the mean of the busiest server's share in windows.
     """
-    import numpy as np
-
     rows, servers = simulation.sampled_rows, simulation.design.cluster.servers
     events, count = simulation.operation_count, rows.num_rows
     # Of a sample of some entities the verdict is that of more of them, which are more even.

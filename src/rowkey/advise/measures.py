@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from rowkey.messages import Message
 from rowkey.schema import parse_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from rowkey.advise.comparison import ComparedDesign
     from rowkey.advise.comparison_setup import ComparisonSetup
     from rowkey.advise.resources import ResourceFigure

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.plan import plan_read
 from rowkey.schema import NANOSECONDS
 from rowkey.workload import count_read_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-
     from rowkey.design import Design
     from rowkey.keys import Key
     from rowkey.plan import DeclaredRead, Plan
@@ -51,8 +49,6 @@ class ReadEstimator:
 
     def estimate_costs(self, keys: Sequence[Key]) -> np.ndarray[Any, Any]:
         """Return the estimated operations a second of each read (column) under each key (row)."""
-        import numpy as np
-
         costs = [
             self.get_rate(read) * self._estimate_answer(key, read, self._declared[read.name])
             for key in keys

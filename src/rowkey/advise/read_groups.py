@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
+from rowkey.array_libraries import np
 
 MAX_TABLES = 3
 """Tables that one stream of events is written to at most."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from rowkey.advise.key_remedy import needs_another_key
 from rowkey.simulate import Simulation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.advise.key_remedy import KeyRemedy
     from rowkey.hotspots import CauseFinding, ReadCauseFinding
 

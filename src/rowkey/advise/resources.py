@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from math import ceil
@@ -20,8 +21,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.design import Design
     from rowkey.simulate import Simulation
 

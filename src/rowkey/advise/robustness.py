@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from rowkey.advise.verdict import estimate_utilization
+from rowkey.array_libraries import np
 from rowkey.hotspots import assign_row_codes
 from rowkey.regions import MAX_FILE_SIZE, place_round_robin
 from rowkey.workload import estimate_table_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy as np
-
     from rowkey.simulate import Simulation
 
 RATE_FACTOR = 5
@@ -66,8 +64,6 @@ def measure_robustness(simulation: Simulation) -> tuple[ChangedLoad, ...]:
 
 def _measure_changes(simulation: Simulation) -> Iterator[ChangedLoad]:
     """Yield the load after each change."""
-    import numpy as np
-
     design, servers = simulation.design, simulation.design.cluster.servers
     sampled = _SampledLoad(simulation)
     if utilization := estimate_utilization(simulation):
@@ -115,8 +111,6 @@ class _SampledLoad:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        import numpy as np
-
         result = simulation.load_result
         self._design, self._rows = simulation.design, result.rows
         self._regions, self._windows = result.regions, result.windows
@@ -135,8 +129,6 @@ class _SampledLoad:
 
     def _compute_skew(self, weights: np.ndarray[Any, Any], servers: int) -> float:
         """Return the mean share of the fullest server in a window, over a fair share."""
-        import numpy as np
-
         placement = self._placements.assignments[0]
         if servers != self._placements.servers:
             placement = place_round_robin(self._placements.regions, servers)
@@ -152,8 +144,6 @@ class _SampledLoad:
             Its name, the number of each row's value, and the value as text; None if no value of a
             field that is no time occurs twice as often as the mean value.
         """
-        import numpy as np
-
         found: tuple[float, str, np.ndarray[Any, Any]] | None = None
         for name in self._design.key.fields:
             if self._design.fields[name].type.unit_ns is not None:
@@ -178,8 +168,6 @@ def _add_to_exponent(counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     >>> _add_to_exponent(np.array([10, 40, 20])).round(2).tolist()
     [0.8, 1.0, 0.87]
     """
-    import numpy as np
-
     ranks = np.empty(len(counts))
     ranks[np.argsort(-counts, kind="stable")] = np.arange(1, len(counts) + 1)
     weights: np.ndarray[Any, Any] = ranks**-ADDED_ZIPF

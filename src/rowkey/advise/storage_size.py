@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import RowError
 from rowkey.workload import Reservoir, measure_stored_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.keys import Key
     from rowkey.simulate import EventSource
@@ -42,8 +40,6 @@ class StorageSize:
     """
 
     def __init__(self, design: Design, source: EventSource, *, seed: int) -> None:
-        import numpy as np
-
         self.design = design
         self.source = source
         self.is_measured = source.has_all_fields
@@ -61,9 +57,6 @@ class StorageSize:
 
     def _add_rows(self, rows: pa.RecordBatch) -> None:
         """Add the key and cell bytes of some rows to the sums."""
-        import numpy as np
-        import pyarrow.compute as pc
-
         salts = np.zeros(rows.num_rows, np.int64)
         keys = self.design.key.encode_batch(rows, salts=salts)
         self.key_bytes += int(pc.sum(pc.binary_length(keys)).as_py() or 0)

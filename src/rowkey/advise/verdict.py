@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
+from rowkey.array_libraries import np
 from rowkey.hotspots import WARM_RATIO
 from rowkey.lint import RULES
 from rowkey.messages import Message, format_mean, format_number
@@ -19,10 +21,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy as np
-
     from rowkey.design import Design
     from rowkey.lint import Finding
     from rowkey.plan import DeclaredRead

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import isnan
@@ -13,8 +14,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.catalog.table_move import TableMove
 
 

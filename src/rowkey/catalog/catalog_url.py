@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.catalog.catalog_entry import CATALOG_ATTRIBUTE
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.engines import Engine
 
 TABLE_CATALOG = "table"

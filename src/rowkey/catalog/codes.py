@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from threading import RLock
@@ -13,8 +14,6 @@ from rowkey.keys import Dictionary, check_id_fits
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rowkey.catalog.catalog_entry import CatalogEntry
     from rowkey.catalog.contract import Catalog
     from rowkey.keys import Field

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.errors import Conflict, InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.catalog.catalog_entry import CatalogEntry
     from rowkey.engines import Engine
 

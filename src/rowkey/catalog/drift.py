@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from rowkey.keys import Compatibility
 from rowkey.schema import STORED_OPTIONS, format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.design import Design
     from rowkey.keys import Field, Key
     from rowkey.schema import Term

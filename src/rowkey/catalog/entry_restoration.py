@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from rowkey.catalog.catalog_entry import (
     COMPANION_ATTRIBUTE,
@@ -29,9 +29,6 @@ from rowkey.catalog.catalog_entry import (
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument, InvalidDesign, Unavailable
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 BACKUP_HINT = "Restore the catalog from a backup."
 

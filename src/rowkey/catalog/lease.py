@@ -8,6 +8,7 @@ bucket counts waits for this time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock, Thread, current_thread
 from typing import TYPE_CHECKING, NoReturn
@@ -16,8 +17,6 @@ from rowkey.boottime import read_boottime_s
 from rowkey.errors import OneMistakeError, RowkeyError, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.catalog.catalog_entry import CatalogEntry
     from rowkey.catalog.contract import Catalog
 

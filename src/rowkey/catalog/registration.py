@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from rowkey.messages import suggest_name
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.catalog.contract import Catalog
     from rowkey.engines import Engine
     from rowkey.errors import Mistake

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from rowkey.cells.cell import LATEST, Cell
 from rowkey.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 COUNTER_BYTES = 8
 """Bytes of a counter, a big-endian signed number. Source: Bytes.SIZEOF_LONG."""

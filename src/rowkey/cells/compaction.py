@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.cells.cell import CellType
@@ -10,8 +11,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.cells.cell import Cell
     from rowkey.cells.families import Family
 

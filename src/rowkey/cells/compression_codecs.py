@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from rowkey.array_libraries import pa
 
 _LEVELS = {"SNAPPY": ("snappy", None), "LZ4": ("lz4_raw", None), "ZSTD": ("zstd", 3),
            "BROTLI": ("brotli", 6)}  # fmt: skip
@@ -30,8 +29,6 @@ def find_compressor(codec: str) -> Callable[[bytes], bytes] | None:
     import lzma
 
     if codec in _LEVELS:
-        import pyarrow as pa
-
         name, level = _LEVELS[codec]
         if not pa.Codec.is_available(name):
             return None

@@ -5,14 +5,12 @@ The bytes are those that HBase compresses; file headers, indexes and Bloom filte
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rowkey.cells.cell import CellType
 from rowkey.cells.cell_size import compute_block_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _SEQUENCE_ID = b"\0"
 """The number of a write, once a major compaction has forgotten it, as a vlong."""

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 import reprlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.cells.limits import FOREVER_S, MAX_JAVA_INT, MAX_ROW_BYTES
 from rowkey.cells.names import find_family_name_mistakes
 from rowkey.errors import InvalidArgument, Mistakes
 from rowkey.messages import suggest_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _BUILDER_SOURCE = "ColumnFamilyDescriptorBuilder"
 _CODECS = ("NONE", "GZ", "SNAPPY", "LZO", "LZ4", "ZSTD", "BZIP2", "LZMA", "BROTLI")

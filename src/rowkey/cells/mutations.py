@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.cells.cell import COLUMN_DELETES, LATEST, Cell, CellType
@@ -12,8 +13,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value, suggest_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
     from rowkey.cells.cell import RowCells
 
 MAX_TTL_MS = 2**62

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from rowkey.cells.limits import (
     MAX_FAMILY_BYTES,
@@ -12,9 +12,6 @@ from rowkey.cells.limits import (
     META_ROW_OVERHEAD_BYTES,
 )
 from rowkey.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DEFAULT_NAMESPACE = "default"
 

@@ -6,14 +6,13 @@ cells that are not newer, even those written later.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.cells.cell import LATEST, CellType
 from rowkey.cells.limits import FOREVER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from rowkey.cells.cell import Cell
     from rowkey.cells.families import Family
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import click
 
 from rowkey.errors import InvalidArgument
 from rowkey.messages import shorten_text
 from rowkey.schema import Condition, parse_where
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 WHERE_OPTION = click.option(
     "--where",

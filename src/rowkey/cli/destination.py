@@ -9,10 +9,11 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 import click
 
@@ -21,9 +22,6 @@ from rowkey.cli.streams import NamedFile
 from rowkey.errors import Unavailable
 from rowkey.messages import shorten_text
 from rowkey.open_file_limit import raise_shortage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 OUTPUT_OPTION = click.option(
     "-o",

@@ -13,18 +13,16 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from rowkey.cli.grouped_command import COMMAND_GROUPS, GroupedCommand
 from rowkey.cli.streams import wrap_standard_streams
 from rowkey.pandas_guard import skip_pandas
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _COMMANDS_FOLDER = os.path.join(os.path.dirname(__file__), "commands")  # noqa: PTH118, PTH120 - pathlib is slow
 _MAX_MISTAKES_PRINTED = 2

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from rowkey.cli.settings_file import read_defaults
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 COMMAND_GROUPS = ("Design", "Judge", "Run", "Operate")
 """The headings of `rowkey --help`, in its order."""

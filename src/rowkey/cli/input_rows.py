@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
@@ -19,8 +20,6 @@ from rowkey.messages import pluralize, shorten_text, suggest_name
 from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rowkey.keys import Field
 
 _MAX_LINE_LENGTH = 1 << 20

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,9 +13,6 @@ from rowkey.cli.grouped_command import is_quiet
 from rowkey.cli.standard_input import has_standard_input, resolve_input_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
     from click.shell_completion import CompletionItem
 
     from rowkey.advise import Grade

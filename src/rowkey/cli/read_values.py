@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,8 +13,6 @@ from rowkey.messages import pluralize, shorten_text
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.plan import DeclaredRead
     from rowkey.schema import Condition
 

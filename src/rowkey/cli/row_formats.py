@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import click
 
+from rowkey.array_libraries import pa
 from rowkey.cli.destination import OUTPUT_OPTION, SPREADSHEET_OPTION, Destination
 from rowkey.cli.options import print_notes
 from rowkey.messages import escape_json, shorten_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import BinaryIO, TextIO
-
-    import pyarrow as pa
-
     from rowkey.keys import Field
     from rowkey.table import Scan
 
@@ -80,8 +77,6 @@ def write_rows(scan: Scan, destination: Destination, *, row_by_row: bool = False
 
 def _write_arrow(scan: Scan, sink: BinaryIO, *, is_stream: bool) -> int:
     """Write the rows of a scan as an Arrow file or stream; return how many."""
-    import pyarrow as pa
-
     schema, make = scan.schema, pa.ipc.new_stream if is_stream else pa.ipc.new_file
     count = 0
     with make(sink, schema) as out:
@@ -98,7 +93,6 @@ def _write_parquet(scan: Scan, sink: BinaryIO) -> int:
         UsageError: Parquet cannot represent a value: its times are milliseconds or finer, so
             seconds beyond the year 292,000,000 do not fit.
     """
-    import pyarrow as pa
     from pyarrow import parquet
 
     schema, count = scan.schema, 0
@@ -115,8 +109,6 @@ def _write_parquet(scan: Scan, sink: BinaryIO) -> int:
 
 def _group_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield tables of at least `GROUP_ROWS` rows joined from smaller batches."""
-    import pyarrow as pa
-
     pending: list[pa.RecordBatch] = []
     for batch in chain(batches, [None]):
         if batch is not None:
@@ -153,8 +145,6 @@ def _write_text(scan: Scan, row_format: str, out: TextIO, *, row_by_row: bool) -
 
 def _write_csv(scan: Scan, destination: Destination, *, row_by_row: bool) -> int:
     """Write the rows of a scan as CSV; guard or count cells that look like formulas."""
-    import pyarrow as pa
-
     from rowkey.render import CsvEncoder
 
     fields = scan.design.fields

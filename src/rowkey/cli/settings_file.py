@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,8 +17,6 @@ from rowkey.durable_files import read_regular_file
 from rowkey.errors import RowkeyError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.design import SourceMap
 
 SHARED_SETTINGS = ("on", "progress", "quiet", "sample", "seed")

@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import Any, TextIO, cast
 
 import click
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class NamedFile(io.FileIO):

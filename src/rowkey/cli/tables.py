@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from rowkey.cli.options import print_errors
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.design import Design
     from rowkey.table import Table
 

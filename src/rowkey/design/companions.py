@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from rowkey.plan import choose_plan, plan_read
 from rowkey.schema import STORED_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.design.design import Design
     from rowkey.errors import Mistakes
     from rowkey.plan import DeclaredRead

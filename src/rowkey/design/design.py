@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from os.path import normpath
@@ -49,8 +50,6 @@ from rowkey.schema import (
 from rowkey.workload import FORMATS, bind_writes, estimate_table_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.cells import Family
     from rowkey.keys import Dictionary, Domain, Field
     from rowkey.schema import FieldFacts, RowCounts

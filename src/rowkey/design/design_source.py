@@ -6,8 +6,10 @@ import errno
 import re
 import tomllib
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from rowkey.design.paths import (
     BOM,
@@ -29,10 +31,6 @@ from rowkey.durable_files import read_regular_file
 from rowkey.errors import InvalidDesign, Mistake
 from rowkey.messages import shorten_text
 from rowkey.open_file_limit import raise_shortage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 _POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")
 _WORD = re.compile(r"[\w-]+")

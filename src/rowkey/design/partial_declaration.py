@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,6 @@ from rowkey.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from pydantic_core import ErrorDetails
 
 PLACEHOLDER_NAME = "\0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rowkey.errors import Mistake
 
 KeyPath = tuple[str | int, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S, Family, bind_family, find_family_mistakes
@@ -17,8 +18,6 @@ from rowkey.rows import (
 from rowkey.schema import NANOSECONDS, parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys import Field
     from rowkey.rows import Layout
     from rowkey.schema import DesignDeclaration, FieldDeclaration

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import MAX_ROW_BYTES
 from rowkey.errors import ReadError
@@ -21,9 +22,6 @@ from rowkey.plan import (
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
-
     from rowkey.design.design import Design
     from rowkey.keys import Field
     from rowkey.plan import DeclaredRead

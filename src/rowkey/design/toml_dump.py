@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design.paths import format_basic_string, format_toml_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.schema import DesignDeclaration
 
 _TOP_OPTIONS = ("table", "key", "splits", "companions", "catalog")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import pyarrow as pa
-
     from rowkey.cells import CellBlock
 
 MAX_BLOCK_BYTES = 64 << 20
@@ -21,8 +19,6 @@ MAX_BLOCK_BYTES = 64 << 20
 
 def build_block_schema() -> pa.Schema:
     """Return the Arrow schema of cells: row, family, qualifier, timestamp, value."""
-    import pyarrow as pa
-
     return pa.schema(
         [
             ("row", pa.binary()),
@@ -108,8 +104,6 @@ class _BlockBuilder:
 
     def to_arrow(self) -> pa.RecordBatch:
         """Return the collected cells as a record batch."""
-        import pyarrow as pa
-
         keys, families, qualifiers, timestamps, values = self.columns
         names = pa.DictionaryArray.from_arrays(
             pa.array(families, pa.int32()), pa.array(self.families, pa.string())

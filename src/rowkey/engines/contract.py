@@ -8,19 +8,17 @@ and gets one cursor for each.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
+from rowkey.array_libraries import pa
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.region_counts import OpenRegion, RegionAvailability
 from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import Closed, NotSupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import TracebackType
-
-    import pyarrow as pa
-
     from rowkey.cells import Cell, CellBlock, Family, RowCells
     from rowkey.engines.ordering.row_clock import RowClock
     from rowkey.engines.region_counts import RegionRequestCounts

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from rowkey.array_libraries import pa
 from rowkey.engines.pairs.layout import parse_row
 from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
-
     from rowkey.engines.requests import CellSelection, TableSpec
     from rowkey.errors import OneMistakeError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -35,8 +36,6 @@ from rowkey.errors import Closed, InvalidArgument
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.cells import Cell, Family
     from rowkey.engines.contract import SendCheck
     from rowkey.engines.ordering.row_clock import RowClock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rowkey.engines.backends import ENGINES
@@ -11,8 +12,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value, suggest_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.engines.contract import Engine
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rowkey import fork_safety
@@ -12,8 +13,6 @@ from rowkey.engines.region_outline import find_middle_row
 from rowkey.engines.region_tracker import RegionTracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rowkey.cells import FamilyView
     from rowkey.engines.requests import TableSpec
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ that a simulation predicts can be measured.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from rowkey.array_libraries import np
 from rowkey.engines.region_counts import RegionRequestCounts
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
@@ -22,10 +24,6 @@ from rowkey.regions import (
     compute_split_threshold,
     locate_key_array,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
 
 _MIN_SPLIT_BYTES = 2 << 20
 """Bytes below which no region splits by itself. Source: `compute_split_threshold` refuses smaller
@@ -115,8 +113,6 @@ class RegionTracker:
         """Return how many rows of an Arrow array each region holds, by region index."""
         if len(self) == 1:
             return [(0, len(rows))]
-        import numpy as np
-
         located = locate_key_array(self._boundaries, rows)
         counts = np.bincount(located, minlength=len(self)).tolist()
         return [(region, count) for region, count in enumerate(counts) if count]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.cells import (
@@ -21,8 +22,6 @@ from rowkey.messages import format_value
 from rowkey.regions import Boundaries, to_string_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rowkey.cells import Family
     from rowkey.engines.requests import CellSelection, TableSpec
 

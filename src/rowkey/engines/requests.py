@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rowkey.cells import LATEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.cells import Family
 
 

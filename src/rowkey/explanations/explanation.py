@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from rowkey.plan import plan_read
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.keys import Field, Key
     from rowkey.plan import BoundRead, KeyRange, Plan
     from rowkey.schema import Bound, Bounds, FieldFacts, Value

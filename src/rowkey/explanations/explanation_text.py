@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rowkey.messages import format_number
 from rowkey.proposals import ANOTHER_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.explanations.explanation import Explanation
 
 _ORDER_TEXTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from rowkey.explanations.explanation import explain_read
 from rowkey.plan import choose_plan, plan_read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.explanations.explanation import Explanation
     from rowkey.keys import Key
     from rowkey.plan import BoundRead, Plan

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,8 +15,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.hbase.errors import BusyError, FailedAction, HBaseError, MaybeApplied, OperationTimedOut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rowkey.hbase.connection import PendingCall
     from rowkey.hbase.locations import RegionLocation
     from rowkey.hbase.messages.contract import Request

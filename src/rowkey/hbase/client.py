@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.errors import InvalidArgument
@@ -17,8 +18,6 @@ from rowkey.hbase.table import HBaseTable
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from rowkey.hbase.registry import ClusterAddress
 
 

@@ -6,6 +6,7 @@ answer comes, or the time or the attempts of the operation are used up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
@@ -34,8 +35,6 @@ from rowkey.hbase.wire.names import ServerName
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.hbase.connection import PendingCall, ServerConnections
     from rowkey.hbase.locations import RegionLocation, RegionLocator
     from rowkey.hbase.messages.contract import Request

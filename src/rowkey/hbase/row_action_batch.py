@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from rowkey.hbase.requests import Append, Increment, Multi
 from rowkey.hbase.requests.multi import get_action_idempotence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.hbase.requests.multi import Action, Outcome
 
 ACTION_OVERHEAD_BYTES = 32

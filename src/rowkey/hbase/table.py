@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from rowkey.cells import (
@@ -34,8 +34,6 @@ from rowkey.hbase.wire.names import META_TABLE
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rowkey.hbase.errors import FailedAction
     from rowkey.hbase.requests.multi import Action, Outcome
     from rowkey.hbase.retrying_caller import RetryingCaller

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ MIN_NOTABLE_RATIO = 1.1
 """Skew, as a multiple of an even design's, from which a cause is worth a word on an even load."""
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.design import Design
     from rowkey.hotspots.load_result import CauseFinding, LoadResult
     from rowkey.workload import KeyedEvents

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.design import Design
     from rowkey.hotspots.load_result import CauseFinding, LoadResult
     from rowkey.regions import Boundaries

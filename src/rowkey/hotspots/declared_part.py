@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, prod
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.hotspots.load_result import find_indivisible_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.hotspots.time_density import TimeDensity
     from rowkey.schema import FieldFacts

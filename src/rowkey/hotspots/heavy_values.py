@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.hotspots.leading_parts import find_deciding_entities, is_time_only
 from rowkey.hotspots.load_result import assign_row_codes
 from rowkey.plan import plan_read
@@ -16,10 +18,6 @@ from rowkey.regions import locate_key_array
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
-
     from rowkey.design import Design
     from rowkey.hotspots.load_result import LoadResult
     from rowkey.keys import Part
@@ -121,9 +119,6 @@ def estimate_fullest_share(
 
     Cost: one plan; without keys up to 64 of them.
     """
-    import numpy as np
-    import pyarrow as pa
-
     plan = plan_read(design.key, bounds)
     if plan.is_full_scan or not plan.ranges:
         return 0.0
@@ -221,8 +216,6 @@ class FieldValues:
         Args:
             min_region_share: share of the rows of each that lie in one region, at least.
         """
-        import numpy as np
-
         evidence, regions = self.result, len(self.result.boundaries)
         counts = np.bincount(self.codes)
         hot_values = []
@@ -241,8 +234,6 @@ class FieldValues:
 
     def _is_one_row(self, is_chosen: np.ndarray[Any, Any]) -> bool:
         """Return whether the chosen events all write one row, so that the row is hot."""
-        import numpy as np
-
         keys = [self.result.keys[index] for index in np.flatnonzero(is_chosen).tolist()]
         most = max(map(keys.count, set(keys[:8])), default=0)
         return not self.result.design.layout.has_shared_rows and most >= MIN_ONE_ROW_SHARE * len(

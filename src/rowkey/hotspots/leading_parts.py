@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.plan import count_spreading_parts
 from rowkey.proposals import has_only_times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.keys import Key, Part
     from rowkey.regions import Boundaries
@@ -356,8 +353,6 @@ def find_front(ranks: np.ndarray[Any, Any], *, has_times: bool = True) -> KeyFro
     >>> find_front(np.arange(1_000) * 617 % 1_000) is None
     True
     """
-    import numpy as np
-
     count = min(MAX_STRETCHES, len(ranks) // MIN_STRETCH_EVENTS)
     if count < 2:
         return None
@@ -378,8 +373,6 @@ def find_front(ranks: np.ndarray[Any, Any], *, has_times: bool = True) -> KeyFro
 
 def _has_busy_middle(places: np.ndarray[Any, Any], middles: np.ndarray[Any, Any]) -> bool:
     """Return whether one busy value, not movement, is the median of most stretches."""
-    import numpy as np
-
     values, counts = np.unique(middles, return_counts=True)
     busy, stretches = values[counts.argmax()], np.array_split(places, len(middles))
     held = [some for some, middle in zip(stretches, middles, strict=True) if middle == busy]
@@ -389,16 +382,12 @@ def _has_busy_middle(places: np.ndarray[Any, Any], middles: np.ndarray[Any, Any]
 
 def _measure_middle_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:
     """Return the start, median and stop of the middle half of some positions."""
-    import numpy as np
-
     low, middle, high = np.quantile(places, (0.25, 0.5, 0.75)).tolist()
     return low, middle, high
 
 
 def _measure_narrowest_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:
     """Return the start, median and stop of the narrowest interval with half the positions."""
-    import numpy as np
-
     ordered = np.sort(places)
     many = len(ordered) // 2 + 1
     first = int(np.argmin(ordered[many - 1 :] - ordered[: len(ordered) - many + 1]))
@@ -408,8 +397,6 @@ def _measure_narrowest_half(places: np.ndarray[Any, Any]) -> tuple[float, float,
 
 def _rank_positions(ranks: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return the relative rank of each value, from 0 to 1; equal values share a rank."""
-    import numpy as np
-
     counts = np.bincount(ranks)
     before = np.cumsum(counts) - counts
     return np.asarray(((before + counts / 2) / len(ranks))[ranks])

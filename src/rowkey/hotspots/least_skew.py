@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
+from rowkey.array_libraries import np
 
 CHANCE_SEED = 0
 MIN_WINDOW_RATIO = 1.05
@@ -25,8 +24,6 @@ def compute_least_skew(loads: np.ndarray[Any, Any], servers: int) -> float:
     >>> [compute_least_skew(np.array(loads), 2) for loads in ([1, 1, 1], [6, 1, 1], [1] * 8)]
     [1.3333333333333333, 1.5, 1.0]
     """
-    import numpy as np
-
     total = float(loads.sum())
     if not total:
         return 1.0
@@ -52,8 +49,6 @@ def compute_least_window_skew(
 
     Cost: two sorts of the events.
     """
-    import numpy as np
-
     if not len(codes):
         return 1.0
     overall = compute_least_skew(np.bincount(codes), servers)
@@ -68,8 +63,6 @@ def _average_least_skew(
     codes: np.ndarray[Any, Any], windows: np.ndarray[Any, Any], servers: int
 ) -> float:
     """Return the mean over windows, weighted by events, of their least skew."""
-    import numpy as np
-
     width = int(codes.max()) + 1
     pairs, counts = np.unique(windows * width + codes, return_counts=True)
     starts = np.flatnonzero(np.diff(pairs // width, prepend=-1))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.hotspots.leading_parts import (
     KeyFront,
     find_front,
@@ -22,11 +24,6 @@ from rowkey.keys import Determinant
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.hotspots.placements import Placements
     from rowkey.hotspots.windows import BusiestShares, Skew
@@ -46,8 +43,6 @@ sort the rows."""
 
 def assign_row_codes(rows: pa.RecordBatch, names: Sequence[str]) -> np.ndarray[Any, Any]:
     """Return an integer for each row; rows with equal values of some fields are equal."""
-    import numpy as np
-
     codes = np.zeros(rows.num_rows, np.int64)
     for name in names:
         indices = rows.column(name).dictionary_encode().indices.fill_null(-1)
@@ -64,8 +59,6 @@ def count_repeated_rows(rows: pa.RecordBatch, names: Sequence[str]) -> int:
 
 def _renumber_codes(codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return integer codes renumbered without gaps, in the same order."""
-    import numpy as np
-
     highest = int(codes.max(initial=0))
     if highest >= MAX_CODES_PER_ROW * len(codes):
         return np.asarray(np.unique(codes, return_inverse=True)[1])
@@ -207,8 +200,6 @@ class LoadResult:
 
     def assign_time_windows(self, width_s: int) -> np.ndarray[Any, Any] | None:
         """Return the time window of each sampled event, from 0; None without times."""
-        import numpy as np
-
         time = self.design.writes.time
         if time is None or not self.keys:
             return None
@@ -224,8 +215,6 @@ class LoadResult:
             name: the field of the times.
             step_ns: nanoseconds of a step.
         """
-        import numpy as np
-
         field, times = self.design.fields[name], self.rows.column(name)
         if times.null_count:
             return assign_row_codes(self.rows, (name,))
@@ -239,8 +228,6 @@ class LoadResult:
 
         Where a sample of the events is too thin for these windows, wider ones.
         """
-        import numpy as np
-
         equal_count = int(self.windows.max(initial=0)) + 1
         width = self.measured_skew.width_s
         timed = None if width is None else self.assign_time_windows(width)
@@ -271,8 +258,6 @@ class LoadResult:
 
         The rows of one moment with equal values of the fields that decide the region stay together.
         """
-        import numpy as np
-
         names = find_indivisible_fields(self.design)
         codes = assign_row_codes(self.rows, names) if names else np.arange(len(self.keys))
         return self.compute_least_skew(codes)
@@ -288,8 +273,6 @@ class LoadResult:
 
     def format_values(self, names: Sequence[str], codes: np.ndarray[Any, Any], code: int) -> str:
         """Return the values of some fields for an integer code as a message shows them."""
-        import numpy as np
-
         row = int(np.argmax(codes == code))
         values = ((name, self.rows.column(name)[row].as_py()) for name in names)
         return ", ".join(f"{name} {value}" for name, value in values)
@@ -403,8 +386,6 @@ def compute_colocated_share(groups: np.ndarray[Any, Any], regions: np.ndarray[An
     >>> compute_colocated_share(np.array([0, 0, 0, 1]), np.array([5, 5, 6, 6]))
     0.75
     """
-    import numpy as np
-
     if not len(groups):
         return 1.0
     width = int(regions.max()) + 1
@@ -448,8 +429,6 @@ def _format_rounded_down(figure: float) -> str:
 
 def _rank_values(values: list[bytes]) -> np.ndarray[Any, Any]:
     """Return the rank of each byte string among the different ones, from 0."""
-    import numpy as np
-
     ranked = {value: rank for rank, value in enumerate(sorted(set(values)))}
     return np.fromiter(map(ranked.__getitem__, values), np.int64, len(values))
 

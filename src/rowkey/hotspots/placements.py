@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.regions import draw_balanced_placements, place_round_robin
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from rowkey.hotspots.region_counts import RegionCounts
 
 BALANCED_PLACEMENT_COUNT = 32
@@ -36,8 +35,6 @@ class Placements:
         seed: int = 0,
         assignment: np.ndarray[Any, Any] | None = None,
     ) -> None:
-        import numpy as np
-
         self.regions = regions
         self.servers = servers
         wider = [place_round_robin(regions, servers + 1), place_round_robin(regions, 2 * servers)]
@@ -65,8 +62,6 @@ class Placements:
 
         Cost: one pass over the entries for each of 35 placements.
         """
-        import numpy as np
-
         rows, weights = (
             np.repeat(np.arange(len(counts)), counts.entry_counts),
             counts.counts.astype(float),
@@ -85,8 +80,6 @@ class Placements:
 
     def sum_by_server(self, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Sum loads by region into loads by server, for the placement as created."""
-        import numpy as np
-
         loads = np.zeros((*counts.shape[:-1], self.servers), counts.dtype)
         for region, server in enumerate(self.assignments[0].tolist()):
             loads[..., server] += counts[..., region]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.design import choose_example_values
 from rowkey.plan import plan_read
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.plan import DeclaredRead
     from rowkey.schema import FieldFacts
@@ -106,9 +103,6 @@ class ReadLoadResult:
     @cached_property
     def answerable_rows(self) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
         """Return the sampled rows that a read can ask for, and the server of each."""
-        import numpy as np
-        import pyarrow as pa
-
         can_ask = np.ones(self.rows.num_rows, bool)
         for condition in self.read.conditions:
             if condition.needs_value:

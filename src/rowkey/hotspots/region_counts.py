@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-
     IntArray = np.ndarray[Any, Any]
 
 TABLE_CELLS_PER_ENTRY = 4
@@ -52,8 +51,6 @@ class RegionCounts:
 
         Cost: 5 ns an event, 100 ns where windows and regions are many more than events.
         """
-        import numpy as np
-
         first, last = int(windows.min()), int(windows.max())
         span = last - first + 1
         if _is_table_small(span * region_count, len(windows)):
@@ -69,8 +66,6 @@ class RegionCounts:
     @classmethod
     def merge(cls, parts: Sequence[RegionCounts]) -> RegionCounts:
         """Add up counts of the same regions."""
-        import numpy as np
-
         if len(parts) == 1:
             return parts[0]
         region_count = parts[0].region_count
@@ -89,21 +84,15 @@ class RegionCounts:
     @cached_property
     def entry_counts(self) -> IntArray:
         """Return how many regions have operations in each window."""
-        import numpy as np
-
         return np.append(self.starts[1:], len(self.regions)) - self.starts
 
     @cached_property
     def window_totals(self) -> IntArray:
         """Return the operations of each window."""
-        import numpy as np
-
         return np.add.reduceat(self.counts, self.starts)
 
     def widen_windows(self, factor: int) -> RegionCounts:
         """Return the counts by windows that are `factor` times as wide."""
-        import numpy as np
-
         numbers = self.windows // factor
         begins = _mark_changes(numbers)
         if begins.all():
@@ -125,8 +114,6 @@ class RegionCounts:
 
     def select_windows(self, is_wanted: IntArray) -> RegionCounts:
         """Return the counts of the windows that a boolean mask selects."""
-        import numpy as np
-
         entries = np.repeat(is_wanted, self.entry_counts)
         sizes = self.entry_counts[is_wanted]
         return RegionCounts(
@@ -144,8 +131,6 @@ class RegionCounts:
             region_groups: the group of each region.
             group_count: how many groups there are.
         """
-        import numpy as np
-
         rows = np.repeat(np.arange(len(self)), self.entry_counts)
         cells = rows * group_count + region_groups[self.regions]
         return _sum_cells(self.windows, cells, self.counts, group_count)
@@ -157,8 +142,6 @@ class RegionCounts:
             table: a row for each window, a column for each region.
             first: the window of its first row.
         """
-        import numpy as np
-
         table[np.repeat(self.windows - first, self.entry_counts), self.regions] = self.counts
 
 
@@ -169,8 +152,6 @@ def _is_table_small(cells: int, entries: int) -> bool:
 
 def _mark_changes(values: IntArray) -> IntArray:
     """Return a mask of the first value and of each value that differs from the previous one."""
-    import numpy as np
-
     changes = np.empty(len(values), np.bool_)
     changes[0] = True
     np.not_equal(values[1:], values[:-1], out=changes[1:])
@@ -188,8 +169,6 @@ def _sum_cells(
         counts: the operations of each entry; one each if None.
         region_count: how many regions there are.
     """
-    import numpy as np
-
     if _is_table_small(len(numbers) * region_count, len(cells)):
         return _sum_in_table(numbers, cells, counts, region_count)
     if counts is None:
@@ -206,8 +185,6 @@ def _sum_in_table(
     numbers: IntArray, cells: IntArray, counts: IntArray | None, region_count: int
 ) -> RegionCounts:
     """Add up entries of the same window and region with a dense table."""
-    import numpy as np
-
     # Sums of weights are floating-point numbers, exact up to 2^53 operations.
     table = np.bincount(cells, weights=counts, minlength=len(numbers) * region_count)
     found = np.flatnonzero(table)
@@ -218,8 +195,6 @@ def _from_cells(
     numbers: IntArray, cells: IntArray, counts: IntArray, region_count: int
 ) -> RegionCounts:
     """Build counts from ascending cells of windows and regions."""
-    import numpy as np
-
     if len(numbers) == 1:
         return RegionCounts(region_count, numbers, np.zeros(1, np.intp), cells, counts)
     rows, regions = np.divmod(cells, region_count)
@@ -290,8 +265,6 @@ class LoadMap:
             region_groups: the group of each region, from 0; None if each is its own.
             group_count: how many groups there are.
         """
-        import numpy as np
-
         table = np.zeros((self._stop - self._first, group_count), np.int64)
         if self._counts:
             counts = RegionCounts.merge(self._counts)

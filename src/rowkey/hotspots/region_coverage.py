@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.hotspots.leading_parts import (
     find_clock_field,
     find_deciding_fields,
@@ -19,11 +21,6 @@ from rowkey.proposals import MIN_VALUES_PER_REGION
 from rowkey.regions import Boundaries, compute_prefix_stop, locate_key_array, place_round_robin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.hotspots.load_result import LoadResult
     from rowkey.keys import Alphabet, Key, Part
@@ -240,9 +237,6 @@ def count_unwritten_regions(keys: Sequence[bytes], regions: int) -> tuple[int, i
     >>> count_unwritten_regions([bytes([n * 7 % 200]) for n in range(200)], 10)
     (0, 10)
     """
-    import numpy as np
-    import pyarrow as pa
-
     half = len(keys) // 2
     tried = min(regions, half // MIN_EVENTS_PER_REGION)
     if tried < 2:
@@ -270,9 +264,6 @@ def find_missed_splits(
         boundaries: where its regions begin.
         keyed_events: the events.
     """
-    import numpy as np
-    import pyarrow as pa
-
     part = find_leading_part(design, facts)
     if part is None or is_time_only(design, part) or find_clock_field(design, facts) is not None:
         return None
@@ -325,9 +316,6 @@ def has_missed_splits(result: LoadResult) -> bool:
 
 def compute_refitted_skew(result: LoadResult) -> float:
     """Return the skew over servers if the regions were split at quantiles of the replayed keys."""
-    import numpy as np
-    import pyarrow as pa
-
     splits, regions = result.design.splits, len(result.boundaries)
     refitted = splits.compute_boundaries(
         result.design.key, keys=sorted(result.keys), regions=regions
@@ -383,8 +371,6 @@ def _is_crowded(key: Key, boundaries: Boundaries, value_count: int, used_count: 
 
 def has_region_full_of_values(result: LoadResult) -> bool:
     """Return whether the fullest region has as large a share of values as of events."""
-    import numpy as np
-
     names = result.entity_fields
     codes = result.entity_codes if names else result.leading_ranks
     least = int(np.argmax(result.writes)), MIN_VALUE_SHARE_RATIO * result.fullest_share
@@ -401,8 +387,6 @@ def compute_value_skew(result: LoadResult, windows: np.ndarray[Any, Any] | None 
     Returns:
         The mean over the windows, weighted by their events.
     """
-    import numpy as np
-
     codes = result.entity_codes if result.entity_fields else result.leading_ranks
     chosen = np.zeros_like(codes) if windows is None else windows
     is_judged = chosen >= 0
@@ -438,8 +422,6 @@ def _has_share_of_values(
         regions: the region of each.
         region_and_share: the region, and the share.
     """
-    import numpy as np
-
     region, share = region_and_share
     code_arrays = [codes]
     if len(names) > 1:

@@ -10,6 +10,8 @@ import math
 from functools import lru_cache
 from typing import Any
 
+from rowkey.array_libraries import np
+
 WARM_RATIO = 1.25
 """Skew over what an even design would show above which a load is not even: a cluster then bears a
 fifth less than it could."""
@@ -23,8 +25,6 @@ def _compute_largest_normal(count: int) -> tuple[float, float, float]:
 
     By numerical integration of its density n phi(x) Phi(x)^(n-1), n being their count.
     """
-    import numpy as np
-
     x = np.linspace(-9.0, 12.0, 40_001)
     phi = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     below = np.cumsum(phi) * (x[1] - x[0])
@@ -53,8 +53,6 @@ def compute_even_skew(events: Any, places: int) -> Any:
     >>> [round(float(compute_even_skew(n, 8)), 2) for n in (400, 1600, 6400)]
     [1.21, 1.1, 1.05]
     """
-    import numpy as np
-
     mean_count = np.maximum(np.asarray(events, np.float64) / places, 1e-9)
     if places == 1:
         return np.ones_like(mean_count)
@@ -70,8 +68,6 @@ def compute_even_deviation(events: Any, places: int) -> Any:
         events: events in a window; a number or an array.
         places: how many servers or regions they fall on.
     """
-    import numpy as np
-
     mean_count = np.maximum(np.asarray(events, np.float64) / places, 1e-9)
     if places == 1:
         return np.zeros_like(mean_count)

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.hotspots.leading_parts import CLOCK_ARRIVALS
 from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.keys import Field
     from rowkey.plan import DeclaredRead
@@ -91,9 +89,6 @@ class TimeDensity:
         A row without a time has that of the row before it. Those of one moment are taken to come
         one after the other.
         """
-        import numpy as np
-        import pyarrow.compute as pc
-
         times = self.time.to_internal_batch(pc.fill_null_forward(rows.column(self.field)))
         if self.is_one_moment:
             return (np.arange(len(times)) + 0.5) / len(times)
@@ -125,8 +120,6 @@ def measure_time_density(
         None if no field holds the time, if events do not arrive by the clock, or if all have one
         time and no rate is declared: nothing tells how long they took.
     """
-    import numpy as np
-
     writes = design.writes
     time = writes.time
     if time is None or time.type.unit_ns is None or writes.arrival not in CLOCK_ARRIVALS:
@@ -174,8 +167,6 @@ def measure_time_density(
 
 def _leave_out_strays(times: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, Any]:
     """Return ascending times without the few that lie far before or far after all others."""
-    import numpy as np
-
     count = int(len(times) * STRAY_SHARE)
     length = times[-1 - count] - times[count]
     pauses = np.flatnonzero(np.diff(times) > length)

@@ -7,13 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.hotspots.region_counts import RegionCounts
 from rowkey.hotspots.skew import compute_even_deviation, compute_even_skew
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from rowkey.hotspots.placements import Placements
 
 WINDOW_WIDTHS_S = (1, 10, 60, 600)
@@ -152,8 +151,6 @@ class WindowCounts:
 
     def _add_open(self, counts: RegionCounts) -> None:
         """Add counts to open windows; operations of closed windows count as late."""
-        import numpy as np
-
         if self.first_open_window is not None and counts.windows[0] < self.first_open_window:
             late = int(np.searchsorted(counts.windows, self.first_open_window))
             self._add_late(counts.slice_windows(0, late))
@@ -167,8 +164,6 @@ class WindowCounts:
 
     def _add_late(self, counts: RegionCounts) -> None:
         """Count operations of closed windows as late, unless their window is still open."""
-        import numpy as np
-
         if self._head is not None:
             in_head = int(np.searchsorted(counts.windows, self._head.windows[-1], "right"))
             if in_head:
@@ -194,8 +189,6 @@ class WindowCounts:
 
     def _close_windows(self, first_open_window: int) -> None:
         """Sum up and drop the windows before `first_open_window`."""
-        import numpy as np
-
         counts = self._counts[0]
         closed_count = int(np.searchsorted(counts.windows, first_open_window))
         if closed_count:
@@ -224,8 +217,6 @@ class _SkewSums:
     """Sums over the windows that hold enough events to measure skew."""
 
     def __init__(self, placements: Placements) -> None:
-        import numpy as np
-
         self.placements = placements
         self.min_events = MIN_EVENTS_PER_SERVER * placements.servers
         self.windows_by_events: Counter[int] = Counter()
@@ -237,8 +228,6 @@ class _SkewSums:
 
     def add(self, width_ms: int, counts: RegionCounts) -> None:
         """Add windows of `width_ms` milliseconds, numbered from 1970."""
-        import numpy as np
-
         self._note_busiest(width_ms, counts)
         is_full = counts.window_totals >= self.min_events
         if not is_full.any():
@@ -256,8 +245,6 @@ class _SkewSums:
 
     def _note_busiest(self, width_ms: int, counts: RegionCounts) -> None:
         """Remember the largest loads."""
-        import numpy as np
-
         is_busy = counts.window_totals >= MIN_PEAK_EVENTS
         if not is_busy.any():
             return
@@ -291,8 +278,6 @@ class _SkewSums:
 
     def compute_skew(self, width_s: int, operation_count: int) -> Skew:
         """Return the skew of one window width, or the reason why it cannot be measured."""
-        import numpy as np
-
         sizes = sorted(self.windows_by_events.items())
         events, windows = np.array(sizes, np.int64).reshape(-1, 2).T
         event_count, window_count = int(events @ windows), int(windows.sum())
@@ -378,8 +363,6 @@ class EqualCountWindows:
         window_count: int = EQUAL_COUNT_WINDOWS,
         first_event: int = 0,
     ) -> None:
-        import numpy as np
-
         self.window_count = max(min(window_count, expected_events), 1)
         self.edges = [
             expected_events * number // self.window_count for number in range(self.window_count + 1)
@@ -389,8 +372,6 @@ class EqualCountWindows:
 
     def add(self, regions: np.ndarray[Any, Any]) -> None:
         """Add the regions of the next events of the stream."""
-        import numpy as np
-
         start = 0
         while start < len(regions):
             window = min(bisect_right(self.edges, self.next_event), self.window_count) - 1
@@ -408,8 +389,6 @@ class EqualCountWindows:
 
     def assign_windows(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Return the window of each event, given the number of the event from 0."""
-        import numpy as np
-
         return np.searchsorted(np.array(self.edges[1:-1]), numbers, "right")
 
     def compute_shares(self, placements: Placements | None = None) -> BusiestShares:

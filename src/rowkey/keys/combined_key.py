@@ -6,6 +6,7 @@ reads them all: its parts accept the bytes that they have under any of the count
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.keys.key import Key
@@ -13,8 +14,6 @@ from rowkey.keys.part_interface import Part
 from rowkey.keys.traits import Images
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.part_interface import Row, RowEncoder

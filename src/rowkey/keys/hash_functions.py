@@ -6,13 +6,10 @@ Each turns the bytes of the hashed parts into a number from 0 to n-1.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from hashlib import md5
-from typing import TYPE_CHECKING
 
 import mmh3
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HASH_NAMES = ("murmur3", "crc32", "md5", "be", "java31")
 

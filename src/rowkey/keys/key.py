@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import DesignRefused, InvalidArgument, RowError
 from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.dictionary import (
@@ -26,11 +28,6 @@ from rowkey.open_file_limit import explain_shortage
 from rowkey.schema import Term, format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch

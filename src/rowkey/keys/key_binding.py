@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, Mistakes
@@ -13,8 +14,6 @@ from rowkey.messages import format_value
 from rowkey.schema import Term, find_field_refs, parse_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys.part_interface import Part
     from rowkey.keys.parts.field import Field
     from rowkey.schema import FieldDeclaration

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from rowkey.keys.traits import Determinant
 from rowkey.keys.transforms.salt import SALT_FIELD, SaltTransform
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys.key import Key
     from rowkey.keys.part_interface import Part
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, Mistakes
@@ -24,8 +25,6 @@ from rowkey.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys.base_types.field_type import FieldType
     from rowkey.keys.dictionary import Dictionary
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from rowkey.messages import Message, pluralize
 from rowkey.schema import Equal, OneOf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rowkey.schema import Bounds, Value
 
 MAX_LISTED_IMAGES = 65_536

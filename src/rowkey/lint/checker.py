@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from sys import maxsize
 from typing import TYPE_CHECKING
@@ -17,8 +18,6 @@ from rowkey.open_file_limit import explain_shortage
 from rowkey.proposals import ANOTHER_KEY, KEY_BY_SAMPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.hotspots import CauseFinding
     from rowkey.lint.contract import Rule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from rowkey.lint.finding import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.design import KeyPath
     from rowkey.lint.finding import Severity
     from rowkey.lint.subject import LintSubject

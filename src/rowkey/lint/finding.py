@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from rowkey.messages import shorten_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Severity = Literal["info", "warning", "error"]
 

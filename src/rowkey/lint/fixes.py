@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from rowkey.lint.toml_edit import edit_toml
 from rowkey.open_file_limit import explain_shortage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rowkey.lint.finding import Finding
     from rowkey.workload import SampleSummary
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from rowkey.array_libraries import np
 
 if TYPE_CHECKING:
     from rowkey.move.row_hashes import HashedRows

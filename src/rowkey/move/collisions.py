@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.move.identities import iterate_identities
 from rowkey.table import read_cell_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.rows import Layout
     from rowkey.table import GenerationState
@@ -217,8 +214,6 @@ class _PlaceReader:
 
     def _encode_places(self, rows: pa.RecordBatch) -> tuple[pa.Array, pa.Array | None]:
         """Return the row keys and the qualifier prefixes of rows in the target."""
-        import numpy as np
-
         key, prefix = self.target.key, self.target.qualifier_prefix
         salts = np.zeros(rows.num_rows, np.int64) if key.is_salted else None
         keys = key.encode_valid_batch(rows, salts=salts)
@@ -232,7 +227,6 @@ MAX_IDENTITIES = 10
 def _hash_places(keys: pa.Array, prefixes: pa.Array | None) -> HashArray:
     """Return hashes of row keys with their qualifier prefixes, as two numbers of 64 bits."""
     import mmh3
-    import numpy as np
 
     places = keys.to_pylist()
     if prefixes is not None:
@@ -246,8 +240,6 @@ def _find_shared_places(
     reader: _PlaceReader, result: CollisionResult, stack: ExitStack, listed: int, max_rows: int
 ) -> HashArray:
     """Count the places that several rows have; return the hashes of the first of them."""
-    import numpy as np
-
     buffered: list[HashArray] = []
     count = 0
     spill: _SpillFiles | None = None
@@ -283,8 +275,6 @@ class _SpillFiles:
 
     def add_hashes(self, hashes: HashArray) -> None:
         """Append hashes to their files."""
-        import numpy as np
-
         numbers = (hashes[:, 0] % np.uint64(SPILL_FILES)).astype(np.uint8)
         order = np.argsort(numbers, kind="stable")
         ends = np.cumsum(np.bincount(numbers, minlength=SPILL_FILES))
@@ -294,16 +284,12 @@ class _SpillFiles:
 
     def read_groups(self) -> Iterator[HashArray]:
         """Yield the hashes of each file."""
-        import numpy as np
-
         for path in self.paths:
             yield np.fromfile(path, "<u8").reshape(-1, 2)
 
 
 def _select_repeated(hashes: HashArray) -> tuple[HashArray, Any]:
     """Return the hashes that are there more than once, ascending, and how often each is."""
-    import numpy as np
-
     if not len(hashes):
         return hashes, np.empty(0, np.int64)
     ordered = hashes[np.lexsort((hashes[:, 1], hashes[:, 0]))]
@@ -316,7 +302,5 @@ def _select_repeated(hashes: HashArray) -> tuple[HashArray, Any]:
 
 def _find_members(hashes: HashArray, wanted: HashArray) -> list[int]:
     """Return the indexes of hashes whose first half is among those of some others."""
-    import numpy as np
-
     indexes: list[int] = np.flatnonzero(np.isin(hashes[:, 0], wanted[:, 0])).tolist()
     return indexes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from rowkey.schema import FieldRef
 from rowkey.table import CarriedColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.cells import Family
     from rowkey.keys import Field, Key
     from rowkey.rows import CellSlot, Layout

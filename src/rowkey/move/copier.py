@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import time
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,8 +27,6 @@ from rowkey.move.rate_limit import RateLimit
 from rowkey.table import RowTranslator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rowkey.catalog import Catalog
     from rowkey.cells import RowCells
     from rowkey.engines import CellSelection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.catalog import Catalog
 
 PROGRESS_NOTE = "move.progress"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
@@ -14,8 +15,6 @@ from rowkey.move.status import MoveSettings
 from rowkey.table import RowTranslator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.move.copier import CopyResult, CopyStatus
     from rowkey.move.move_record import MoveRecord
     from rowkey.move.mover_lock import MoverLock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S
@@ -11,8 +12,6 @@ from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.table import RowTranslator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.cells import Family
     from rowkey.design import Design
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from rowkey.move.row_images import RowImageReader
 from rowkey.table import build_row_mutations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.difference_search import RowDifference
     from rowkey.move.row_images import Column, RowImage

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
+from rowkey.array_libraries import np, pa
 from rowkey.move.bin_digest import BIN_COUNT
 from rowkey.move.identities import iterate_identities
 from rowkey.move.row_images import RowImageReader
@@ -15,8 +14,6 @@ from rowkey.move.table_digest import SideCounts, hash_table
 from rowkey.rows import format_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rowkey.move.bin_digest import BinDigest, IntArray
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.row_hashes import HashedRows, LimbArray

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import Self
 
 from rowkey.errors import Mistake
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 class FindingLevel(Enum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rowkey.cells import Cell
@@ -16,8 +17,6 @@ from rowkey.rows import UndeclaredCell, UndeclaredCells
 from rowkey.table import RowTranslator, StayReason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rowkey.move.row_images import Column, Event, RowImage
     from rowkey.move.staying_cells import StayingCells
     from rowkey.move.verification import VerificationResult

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from rowkey.errors import Conflict, Unavailable
 from rowkey.move.copy_progress import PROGRESS_NOTE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.catalog import Catalog, CatalogEntry, TableMove
 
 MAX_WRITE_TRIES = 1_000

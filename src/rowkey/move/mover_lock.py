@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Self
@@ -12,8 +13,6 @@ from rowkey.boottime import read_boottime_s
 from rowkey.errors import Conflict, RowkeyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.catalog import CatalogEntry
     from rowkey.move.move_record import MoveRecord
 

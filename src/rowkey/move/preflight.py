@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -22,8 +23,6 @@ from rowkey.move.table_digest import SideCounts
 from rowkey.table import CarriedColumns, SlotMapping, compute_wait_s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.catalog import CatalogEntry
     from rowkey.cells import Cell
     from rowkey.design import Design

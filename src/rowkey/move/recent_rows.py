@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice, pairwise
@@ -11,8 +12,6 @@ from rowkey.cells import LATEST
 from rowkey.engines import RAW_CELLS, ScanRange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rowkey.cells import Cell, RowCells
     from rowkey.engines import Store
 

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mmh3
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import RowError
 from rowkey.keys import compute_fingerprints
 from rowkey.move.bin_digest import compute_bins

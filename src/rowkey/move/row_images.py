@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,6 @@ from rowkey.errors import InvalidArgument, RowError
 from rowkey.rows import ColumnCodec, find_next_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rowkey.cells import Cell
     from rowkey.move.comparison_rules import ComparisonRules, FieldRule
     from rowkey.rows import CellSlot

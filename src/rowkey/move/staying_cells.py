@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,8 +10,6 @@ from rowkey.messages import pluralize
 from rowkey.rows import format_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rowkey.rows import UndeclaredCells
     from rowkey.table import StayReason
 

@@ -9,6 +9,7 @@ this limit, `max_stale_s`, is lowered before, while clients still work.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,8 +20,6 @@ from rowkey.errors import Conflict
 from rowkey.table import compute_wait_s, wait_for_clients
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.catalog import CatalogEntry, TableMove
     from rowkey.engines import Engine
     from rowkey.move.copying import CatchUp

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.rows import UndeclaredCell, UndeclaredCells
 from rowkey.table import StayReason, read_cell_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-
-    import pyarrow as pa
-
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.row_hashes import BoolArray, HashedRows, RowHasher
     from rowkey.rows import Layout
@@ -193,9 +191,6 @@ def _to_row(block: pa.RecordBatch) -> RowCells:
 
 def find_row_boundary(block: pa.RecordBatch) -> int | None:
     """Return the index of the cell nearest to the middle with which a row begins; None if none."""
-    import numpy as np
-    import pyarrow.compute as pc
-
     row_keys = block.column("row")
     if len(row_keys) < 2:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from rowkey.move.verification import verify_move
 from rowkey.table import rename_design
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.move.copier import CopyStatus
     from rowkey.move.verification import VerificationResult
     from rowkey.table import Table

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 from rowkey.move.comparison_rules import build_comparison_rules
@@ -14,8 +16,6 @@ from rowkey.move.staying_cells import list_staying_cells
 from rowkey.move.table_digest import SideCounts, hash_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.move.bin_digest import BinDigest
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.difference_search import RowDifference
@@ -205,8 +205,6 @@ def choose_bins(sample_share: float, seed: int) -> BoolArray | None:
     >>> int(choose_bins(0.01, seed=7).sum())
     41
     """
-    import numpy as np
-
     from rowkey.move.bin_digest import BIN_COUNT
 
     if sample_share == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,8 +20,6 @@ from rowkey.messages import suggest_name
 from rowkey.table import find_replacement
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from rowkey.catalog import CatalogEntry
     from rowkey.design import Design
     from rowkey.engines import Engine, Store

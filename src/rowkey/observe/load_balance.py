@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from rowkey.hotspots import MIN_EVENTS_PER_SERVER, compute_even_deviation, compu
 from rowkey.simulate import classify_skew
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rowkey.observe.region_deltas import CounterName, LoadInterval, RegionDelta
 
 IDLE, THIN, UNKNOWN = "idle", "thin", "unknown"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.hotspots import (
     BusiestShares,
     LoadResult,
@@ -18,10 +20,6 @@ from rowkey.regions import Boundaries, locate_key_array
 from rowkey.workload import EventBatch, SampleSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-
     from rowkey.design import Design
     from rowkey.hotspots import CauseFinding
     from rowkey.observe.load_balance import LoadBalance
@@ -43,9 +41,6 @@ def find_load_causes(
         intervals: the intervals with known counters, in the order of time.
         balance: the balance of their writes.
     """
-    import numpy as np
-    import pyarrow as pa
-
     read = [(each, one) for each, one in samples if one.keys]
     if not read or not intervals or balance.skew is None or balance.even_skew is None:
         return []
@@ -108,8 +103,6 @@ def choose_sample_rows(
     >>> [len(which) for which in choose_sample_rows([2_000, 1_500], [2_000, 15_000])]
     [200, 1500]
     """
-    import numpy as np
-
     rows = np.array(read_counts)
     writes_per_row = np.array(write_counts) / rows
     sample_sizes = rows

@@ -8,12 +8,11 @@ new count alone too small.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.engines import OpenRegion
 
 CounterName = Literal["writes", "reads"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from math import ceil
 from typing import TYPE_CHECKING
@@ -17,8 +18,6 @@ from rowkey.observe.write_sample import sample_writes
 from rowkey.open_file_limit import explain_shortage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.design import Design
     from rowkey.engines import Engine, Store
     from rowkey.observe.region_deltas import LoadInterval

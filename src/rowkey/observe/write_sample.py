@@ -7,21 +7,19 @@ scan of the last moments gives a sample of the writes.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from rowkey.array_libraries import np, pa
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.errors import RowError
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.cells import RowCells
     from rowkey.design import Design
     from rowkey.engines import Store
@@ -171,8 +169,6 @@ def _scan_writes(
     store: Store, design: Design, interval: LoadInterval, until_ms: int, length_ms: int
 ) -> WriteSample:
     """Return the events that were written in the last milliseconds of an interval."""
-    import pyarrow as pa
-
     since_ms = until_ms - length_ms
     spans = [ScanRange(one.start, one.stop) for one in interval.regions if one.writes]
     names = design.layout.fields.items()
@@ -213,8 +209,6 @@ def format_mismatch(samples: Sequence[tuple[LoadInterval, WriteSample]]) -> str:
     Args:
         samples: intervals with known counters and the same regions, each with its sample.
     """
-    import numpy as np
-
     if not samples:
         return ""
     writes = np.array(

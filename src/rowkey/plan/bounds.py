@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument, ReadError, RowError
 from rowkey.messages import format_value
 from rowkey.schema import Bound, Condition, Equal, OneOf, Range, StartsWith, Value, is_within_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from rowkey.keys import Field
 
 _RANGE_OPERATORS = frozenset({"<", "<=", ">", ">=", "between"})
@@ -95,8 +95,6 @@ def _parse_texts(field: Field, values: Sequence[str]) -> Iterable[Value]:
     Raises:
         InvalidArgument: some are none.
     """
-    import pyarrow as pa
-
     hold, release = field.type.to_internal, field.type.from_internal
     if isinstance(release(hold(field.type.domain.generate_value(0))), str):
         return [release(hold(value)) for value in values]

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SPARE_ROWS = 3
 """Rows of each of several ranges that are expected beyond twice its share of a limit.

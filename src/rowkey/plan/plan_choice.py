@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.plan.ranges import Plan
 
 PlanCost = tuple[bool, bool, int, bool, int]

@@ -6,20 +6,18 @@ values and time ranges therefore share one mechanism.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product, takewhile
 from math import prod
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rowkey.keys import Determinant, Images, Key, Part, PrefixInterval, is_null_requested
 from rowkey.plan.bounds import include_range_ends, is_empty_bound
 from rowkey.plan.row_order import compute_row_order, drop_repeated_orderings, has_field_order
 from rowkey.schema import Bounds, Equal, OneOf, Ordering, Range
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_RANGES = 65_536
 """Maximum number of ranges of one read; a read that needs more gets fewer, wider ranges."""

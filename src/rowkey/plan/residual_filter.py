@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import RowError
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys import Field, Row
     from rowkey.schema import Bound, Bounds, Value
 
@@ -71,9 +68,6 @@ class ResidualFilter:
         Cost: 1 to 20 ns a row and condition; a Python test for each different value where a type
         has no numbers and is no text.
         """
-        import numpy as np
-        import pyarrow as pa
-
         mask = np.ones(batch.num_rows, np.bool_)
         for one in self._conditions:
             mask &= one.compute_mask(_find_column(batch, one.field.name))
@@ -96,8 +90,6 @@ class _FieldTest:
 
     def compute_mask(self, array: pa.Array) -> Mask:
         """Return which values of a column satisfy the condition."""
-        import pyarrow as pa
-
         if self.field.type.is_sequence and _is_arrow_comparable(array.type):
             return self._mask_texts(array)
         if pa.types.is_null(array.type):
@@ -112,8 +104,6 @@ class _FieldTest:
 
     def _mask_values(self, array: pa.Array) -> Mask:
         """Return which values meet the condition, compared as numbers where possible."""
-        import numpy as np
-
         from rowkey.keys import build_field_column
 
         column = build_field_column(self.field, array)
@@ -127,14 +117,10 @@ class _FieldTest:
 
     def _test_each(self, values: Iterable[Value]) -> Mask:
         """Return which values meet the condition, tested one by one."""
-        import numpy as np
-
         return np.fromiter(map(self.test, values), np.bool_)
 
     def _compare_numbers(self, numbers: Any) -> Mask:
         """Return which values meet the condition, given their internal numbers."""
-        import numpy as np
-
         if not isinstance(self.bound, Range):
             return _mask_members(numbers, self._build_member_array(numbers))
         mask = np.ones(len(numbers), np.bool_)
@@ -147,8 +133,6 @@ class _FieldTest:
 
     def _build_member_array(self, numbers: Any) -> Any:
         """Return the listed values as an ascending array with the type of `numbers`."""
-        import numpy as np
-
         if self._member_array is None or self._member_array.dtype != numbers.dtype:
             assert isinstance(self.bound, Equal | OneOf)
             listed_values = (
@@ -216,8 +200,6 @@ def _to_internal_ends(field: Field, bound: Range) -> tuple[Any, Any]:
 
 def _is_arrow_comparable(arrow_type: pa.DataType) -> bool:
     """Return whether Arrow compares values of a type in the order of the field."""
-    import pyarrow as pa
-
     return any(
         (
             pa.types.is_string(arrow_type),
@@ -230,15 +212,11 @@ def _is_arrow_comparable(arrow_type: pa.DataType) -> bool:
 
 def _fill_mask(answer: bool, count: int) -> Mask:
     """Return a mask with the same answer for all rows."""
-    import numpy as np
-
     return np.full(count, answer, np.bool_)
 
 
 def _mask_text_column(bound: Bound, array: pa.Array) -> Mask:
     """Return which texts meet a bound; Arrow compares them by their UTF-8 bytes."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     def build_scalar(value: Value) -> pa.Scalar:
         return pa.scalar(value, array.type)
@@ -269,8 +247,6 @@ def _mask_members(numbers: Any, members: Any) -> Mask:
 
     Cost: 10 to 100 ns a number, more for a longer array.
     """
-    import numpy as np
-
     if not len(members):
         return _fill_mask(False, len(numbers))
     places = np.searchsorted(members, numbers)

@@ -7,11 +7,10 @@ order of their keys. Read backwards, the same bytes merge descending.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from rowkey.keys import Field
     from rowkey.plan.ranges import KeyRange
     from rowkey.schema import Ordering, Value

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.schema import Ordering
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.keys import Key, Part
 
 

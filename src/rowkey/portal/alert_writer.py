@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.engines import get_time_ms
@@ -17,8 +18,6 @@ from rowkey.portal.live_alerts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.engines import RegionAvailability
     from rowkey.observe import LiveLoad
     from rowkey.portal.live_alerts import AlertLog, AlertSender, OutageEvent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from pkgutil import iter_modules
@@ -19,8 +20,6 @@ from rowkey.portal.requests import PortalRequest
 from rowkey.portal.security import SecurityMiddleware
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
     from starlette.requests import Request
     from starlette.responses import Response
 

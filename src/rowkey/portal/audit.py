@@ -7,14 +7,12 @@ import json
 import os
 import stat
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from rowkey.durable_files import make_directory
 from rowkey.errors import Unavailable
 from rowkey.messages import shorten_texts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAX_READ_BYTES = 1 << 20
 """Bytes of the log that are read for a page of entries."""

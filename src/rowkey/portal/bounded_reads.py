@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.engines import NEWEST_CELLS, Cursor, Reader
 from rowkey.errors import ReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
-
     from rowkey.cells import RowCells
     from rowkey.engines import CellSelection, ScanRange
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ from rowkey.design import build_json_schema
 from rowkey.keys import TRANSFORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     Schema = Mapping[str, Any]
 
 ANY_NAME = "*"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -18,8 +19,6 @@ from rowkey.render import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.advise import Advice
     from rowkey.simulate import PhaseProgress
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import cached_property
@@ -28,8 +29,6 @@ from rowkey.simulate import compute_hot_threshold
 from rowkey.workload import POOR_UTILIZATION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.design import Design
     from rowkey.keys import Row
     from rowkey.portal.workspace import DesignFile, Signature, Workspace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,6 @@ from rowkey.portal.workspace import Workspace
 from rowkey.render import build_verdict_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.simulate import PhaseProgress
 
 DEFAULT_SERVERS = 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from threading import Lock, Thread
@@ -15,8 +16,6 @@ from rowkey.move import Move
 from rowkey.table import create_table, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.design import Design
     from rowkey.engines import Engine
     from rowkey.table import Table

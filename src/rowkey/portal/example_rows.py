@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
 from itertools import islice
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -12,9 +14,6 @@ from rowkey.keys import ColumnBatch
 from rowkey.workload import open_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-    from pathlib import Path
-
     from rowkey.design import Design
     from rowkey.keys import Row
     from rowkey.portal.workspace import Workspace

@@ -7,18 +7,16 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from rowkey.durable_files import replace_file
 from rowkey.errors import RowkeyError
 from rowkey.pandas_guard import skip_pandas
 from rowkey.portal.jobs import JobState
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 REPORT_INTERVAL_S = 0.1
 """Seconds between two reports of one phase."""

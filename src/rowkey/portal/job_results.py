@@ -6,18 +6,15 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from dataclasses import Field, asdict
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from rowkey.durable_files import make_directory, read_regular_file, replace_file
 from rowkey.portal.jobs import Job, JobLimits, create_job_id
 from rowkey.stored_messages import iter_messages, restore_messages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from dataclasses import Field
-    from pathlib import Path
 
 MAX_RESULTS = 50
 """Results of one store that are kept; with one more, the oldest is removed."""

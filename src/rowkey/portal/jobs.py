@@ -8,18 +8,16 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from secrets import token_hex
 from threading import Lock, Thread, Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 MAX_RUNNING, MAX_WAITING = 2, 8
 """Jobs that run at once, and that wait for one of these to end."""

@@ -7,6 +7,7 @@ import json
 import logging
 import sqlite3
 import ssl
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -18,8 +19,6 @@ from rowkey.portal.links import build_path
 from rowkey.render import FORMAT_VERSION, build_live_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.engines import RegionAvailability
     from rowkey.observe import LiveLoad
     from rowkey.portal.live_database import LiveDatabase

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
 
 from rowkey.durable_files import make_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SCHEMA_VERSION = 1
 """The version of the tables; a file with another one is not used."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.portal.load_column import MINUTE_MS, LoadColumn, merge_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rowkey.portal.live_database import LiveDatabase
     from rowkey.portal.load_column import IntArray, KeyRange
 
@@ -251,16 +251,12 @@ def _read_ranges(connection: sqlite3.Connection, layout: int) -> tuple[KeyRange,
 
 def _encode_counts(counts: IntArray) -> bytes:
     """Return numbers as compressed bytes, all lowest bytes first: the others are mostly zero."""
-    import numpy as np
-
     planes = counts.astype("<i8").reshape(-1).view(np.uint8).reshape(-1, 8).T
     return zlib.compress(planes.tobytes())
 
 
 def _decode_counts(content: bytes, count: int) -> IntArray:
     """Return the counts of a column by range."""
-    import numpy as np
-
     planes = np.frombuffer(zlib.decompress(content), np.uint8).reshape(8, -1)
     counts: IntArray = np.ascontiguousarray(planes.T).view("<i8").reshape(3, count)
     return counts

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.messages import shorten_texts
 from rowkey.portal.live_history import LAYERS, HistoryLayer
 from rowkey.portal.load_map import build_load_map
@@ -19,8 +21,6 @@ from rowkey.render import (
 from rowkey.workload import DEFAULT_CAPACITY_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.observe import LiveLoad
     from rowkey.portal.live_history import LiveHistory
     from rowkey.portal.load_column import IntArray
@@ -211,8 +211,6 @@ def _build_rows(drawn: LoadHistoryMap, live: LiveLoad) -> list[dict[str, Any]]:
 
 def _join_restarted_servers(servers: Sequence[str], counts: IntArray) -> tuple[list[str], IntArray]:
     """Return servers without their start codes, and their counts by column."""
-    import numpy as np
-
     names = sorted({format_server(name) for name in servers})
     joined: IntArray = np.zeros((len(counts), len(names)), np.int64)
     for place, name in enumerate(servers):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from math import inf
 from threading import Condition as Waiting
@@ -19,9 +21,6 @@ from rowkey.portal.table_readings import TableReadings
 from rowkey.portal.watched_table import Reading, TableCondition, WatchedTable
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Collection, Iterator
-
     from rowkey.design import Design
     from rowkey.observe import LiveLoad
     from rowkey.portal.alert_writer import AlertWriter

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
-
     from rowkey.observe import LoadInterval
 
     IntArray = np.ndarray[Any, np.dtype[np.int64]]
@@ -60,8 +59,6 @@ def build_minute_columns(interval: LoadInterval, end_ms: int) -> list[LoadColumn
         interval: the load of the regions.
         end_ms: when it ended, milliseconds since 1970.
     """
-    import numpy as np
-
     ranges = tuple(interval.bounds)
     lengths = _divide_time(end_ms - max(round(interval.length_s * 1_000), 1), end_ms)
     total_ms = sum(length for _, length in lengths)
@@ -110,8 +107,6 @@ def merge_columns(columns: Sequence[LoadColumn], start_ms: int) -> LoadColumn:
         columns: at least one.
         start_ms: the begin of the result.
     """
-    import numpy as np
-
     length_ms = sum(one.length_ms for one in columns)
     servers: dict[str, tuple[int, int]] = {}
     for column in columns:
@@ -132,8 +127,6 @@ def merge_columns(columns: Sequence[LoadColumn], start_ms: int) -> LoadColumn:
 
 def limit_ranges(column: LoadColumn) -> LoadColumn:
     """Return a column with at most 1,536 ranges: cold neighbours are joined, hot ones are not."""
-    import numpy as np
-
     if len(column.ranges) <= MAX_RANGES:
         return column
     starts = choose_groups(column.counts[WRITES] + column.counts[READS], MAX_RANGES)
@@ -173,8 +166,6 @@ def choose_groups(weights: IntArray, max_count: int) -> list[int]:
     >>> choose_groups(np.array([0, 0, 0, 90, 0, 80, 0, 0]), 5)
     [0, 3, 4, 5, 6]
     """
-    import numpy as np
-
     if len(weights) <= max_count:
         return list(range(len(weights)))
     total = float(weights.sum()) or 1.0

@@ -8,14 +8,14 @@ are divided equally over them, as nobody knows better.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from rowkey.array_libraries import np
 from rowkey.portal.load_column import MAX_RANGES, READS, UNKNOWN_MS, WRITES, choose_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.portal.load_column import IntArray, KeyRange, LoadColumn
 
 LoadName = Literal["writes", "reads", "both"]
@@ -65,8 +65,6 @@ def build_load_map(
 
     Cost: some tens of ms for 300 columns of 1,536 ranges.
     """
-    import numpy as np
-
     start_ms = columns[0].start_ms // width_ms * width_ms
     n_columns = max((stop_ms - start_ms) // width_ms, 1)
     places = [min((one.start_ms - start_ms) // width_ms, n_columns - 1) for one in columns]
@@ -112,8 +110,6 @@ def build_axis(columns: Sequence[LoadColumn], max_rows: int = MAX_RANGES) -> tup
         columns: at least one.
         max_rows: rows at most, at least 2. Above that, cold neighbours share a row.
     """
-    import numpy as np
-
     layouts = [columns[numbers[0]].ranges for numbers in _group_by_ranges(columns)]
     edges = {b"", *(key for ranges in layouts for one in ranges for key in one)}
     starts = tuple(sorted(edges))
@@ -136,8 +132,6 @@ class _AxisSpread:
     """
 
     def __init__(self, ranges: Sequence[KeyRange], starts: Sequence[bytes]) -> None:
-        import numpy as np
-
         firsts = np.array([bisect_right(starts, start) - 1 for start, _ in ranges])
         stops = np.array([bisect_left(starts, stop) if stop else len(starts) for _, stop in ranges])
         self._sizes = stops - firsts
@@ -150,8 +144,6 @@ class _AxisSpread:
 
     def divide(self, counts: IntArray) -> IntArray:
         """Return counts by column and row, from counts by column and range; sums stay equal."""
-        import numpy as np
-
         if len(self.rows) == counts.shape[1] and (self._sizes == 1).all():
             return counts[:, self._order]
         sizes, numbers = self._sizes[self._ranges], self._numbers
@@ -162,8 +154,6 @@ class _AxisSpread:
 
     def repeat(self, counts: IntArray) -> IntArray:
         """Return by column and row the greatest count of the ranges that the row lies in."""
-        import numpy as np
-
         each = counts[:, self._ranges][:, self._order]
         greatest: IntArray = np.maximum.reduceat(each, self._first_places, axis=1)
         return greatest
@@ -179,8 +169,6 @@ def _sum_by_place(
         where: the columns of the map, ascending.
         counters: rows of the counts.
     """
-    import numpy as np
-
     sums: IntArray = np.zeros((len(where), group[0][1].shape[1]), np.int64)
     rows = {place: row for row, place in enumerate(where.tolist())}
     for place, counts in group:

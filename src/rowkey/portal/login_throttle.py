@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from rowkey.portal.client_networks import find_network
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 MAX_FREE_FAILURES = 5
 """Wrong passwords of one user from one address before further ones are slowed down."""

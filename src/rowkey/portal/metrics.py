@@ -6,6 +6,7 @@ https://prometheus.io/docs/practices/naming/.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
@@ -13,8 +14,6 @@ from typing import TYPE_CHECKING, Literal
 from rowkey.portal.watched_table import TableCondition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.portal.live_watch import LiveWatch
     from rowkey.portal.watched_table import WatchedTable
 

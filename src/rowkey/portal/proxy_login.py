@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import Mistake
 from rowkey.messages import format_value
 from rowkey.portal.roles import MAX_NAME_LENGTH, Role, find_role_mistake
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 DEFAULT_HEADER = "X-Forwarded-User"
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")

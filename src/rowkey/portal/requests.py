@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,6 @@ from rowkey.portal.settings import read_token
 from rowkey.render import LANGUAGES, Translator
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
-
     from starlette.requests import Request
     from starlette.responses import Response
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import Mistake
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_NAME_LENGTH = 64
 """Characters of the name of a user."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -18,8 +19,6 @@ from rowkey.portal.roles import Role
 from rowkey.portal.security import SAFE_METHODS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from starlette.requests import Request
 
     from rowkey.portal.portal import Portal

@@ -6,7 +6,9 @@ import fcntl
 import json
 import os
 import secrets
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowkey.durable_files import make_directory, read_regular_file, replace_file
@@ -14,9 +16,6 @@ from rowkey.errors import NotSupported, Unavailable
 from rowkey.portal.sessions import TOKEN_BYTES, hash_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rowkey.portal.settings import PortalSettings
 
 LOCK_FILE = "lock"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument
 from rowkey.portal.job_results import MAX_RESULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from rowkey.design import Design
     from rowkey.portal.portal import Portal
     from rowkey.portal.requests import PortalRequest

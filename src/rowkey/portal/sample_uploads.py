@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
 from rowkey.durable_files import make_directory, sync_directory
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.messages import format_value
 from rowkey.workload import FORMATS, find_format_suffix
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 MAX_SAMPLE_BYTES = 256 << 20
 """Bytes of an uploaded file: a million events of 256 bytes."""

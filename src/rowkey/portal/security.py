@@ -7,12 +7,11 @@ header, the second by `Sec-Fetch-Site` and `Origin`, which a page cannot set.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
-
     from rowkey.portal.settings import PortalSettings
 
     Message = MutableMapping[str, Any]

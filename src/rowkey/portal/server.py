@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -21,8 +22,6 @@ from rowkey.portal.running_portal import lock_state
 from rowkey.portal.server_protocol import PortalProtocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.applications import Starlette
 
     from rowkey.portal.settings import PortalSettings

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
-    import asyncio
-
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
     from rowkey.portal.listener import Connection, PortalListener

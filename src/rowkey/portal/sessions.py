@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
@@ -14,8 +15,6 @@ from rowkey.portal.login_throttle import LoginThrottle
 from rowkey.portal.roles import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.datastructures import Headers
 
     from rowkey.portal.users import UserDirectory

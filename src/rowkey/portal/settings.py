@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 from urllib.parse import urlsplit
 
 from rowkey.durable_files import read_regular_file
 from rowkey.engines import ENGINES
 from rowkey.errors import Mistake, SeveralMistakesError
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 DEFAULT_PORT = 8765
 STATE_FOLDER = ".rowkey-portal"

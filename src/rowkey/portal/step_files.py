@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from rowkey.durable_files import make_directory, read_regular_file, replace_file
 from rowkey.messages import Message
 from rowkey.stored_messages import iter_messages, restore_messages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAX_NAME_BYTES = 200
 """Bytes of a file's name without its suffix; HBase has no table with so long a name."""

@@ -9,13 +9,11 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from rowkey.durable_files import read_regular_file
 from rowkey.portal.links import build_path
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _NAME = re.compile(r"[a-z0-9]{1,20}")
 COMPRESSION_LEVEL = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from rowkey.render import build_buckets_document, build_move_status_document
 from rowkey.table import open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.catalog import CatalogEntry
     from rowkey.design import Design
     from rowkey.engines import Engine

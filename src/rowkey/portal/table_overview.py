@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
@@ -12,8 +13,6 @@ from rowkey.portal.links import build_path
 from rowkey.portal.watched_table import TableCondition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rowkey.catalog import Difference
     from rowkey.portal.design_check import CheckedDesign
     from rowkey.portal.portal import Portal

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from rowkey.portal.watched_table import Reading
 from rowkey.render import format_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.design import Design
     from rowkey.engines import Engine, RegionAvailability
     from rowkey.observe import LiveLoad, LoadInterval

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import urlencode
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument, ReadError
 from rowkey.json_objects import build_object
 from rowkey.portal.bounded_reads import BoundedReader, ReadLimits
@@ -25,9 +27,6 @@ from rowkey.rows import UndeclaredCells, format_column
 from rowkey.table import UndecodableRows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TextIO
-
     from rowkey.cells import Cell
     from rowkey.keys import Field
     from rowkey.rows import CellSlot
@@ -217,8 +216,6 @@ def write_csv(
         ReadError: with every mistake in the conditions and the order; or it takes too long.
         InvalidArgument: the only column has a null.
     """
-    import pyarrow as pa
-
     scan = query.build_scan(table, MAX_EXPORTED_ROWS, EXPORT_LIMITS, is_abandoned)
     fields = scan.design.fields
     text_columns = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from rowkey.errors import Conflict, Mistake, RowkeyError, Unavailable
 from rowkey.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from rowkey.portal.audit import AuditLog
     from rowkey.portal.step_files import StepFiles
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import parse_toml
@@ -18,9 +20,6 @@ from rowkey.portal.roles import MAX_NAME_LENGTH, Role, find_role_mistake
 from rowkey.portal.settings import InvalidPortalSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from rowkey.portal.proxy_login import ProxyLogin
 
 MAX_PASSWORD_BYTES = 1_024

@@ -8,21 +8,19 @@ import re
 import stat
 import time
 import unicodedata
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.design import BOM, Design, parse_toml
 from rowkey.durable_files import read_regular_file, replace_file, sync_directory
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Mistake, Unavailable
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 DESIGN_SUFFIX = ".toml"
 SETTINGS_FILES = frozenset({"rowkey.toml", "pyproject.toml"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from rowkey.proposals.spreading_terms import (
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.keys import Key
     from rowkey.plan import Plan

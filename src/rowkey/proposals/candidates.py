@@ -10,6 +10,7 @@ say at which keys regions begin.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, permutations, product
@@ -33,8 +34,6 @@ from rowkey.proposals.unique_fields import list_unique_fields
 from rowkey.schema import Constant, FieldRef, FunctionCall, find_field_refs, format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.keys import Field, Key
     from rowkey.proposals.bucket_fields import ExampleRead

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Mistakes
 from rowkey.keys import Determinant, Order, build_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.design import Design
     from rowkey.keys import Part
     from rowkey.schema import Term

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
 from rowkey.plan import count_spreading_parts
 from rowkey.schema import Constant, FieldRef, FunctionCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from rowkey.keys import Field, Key
     from rowkey.schema import Term
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+from rowkey.array_libraries import pa
 
+if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.keys import Field
     from rowkey.schema import FieldFacts
@@ -54,7 +55,5 @@ def list_unique_fields(
 
 def is_measured(field: Field) -> bool:
     """Return whether a field holds numbers with a fraction, which measure and identify nothing."""
-    import pyarrow as pa
-
     arrow_type = field.type.build_arrow_type()
     return bool(pa.types.is_floating(arrow_type) or pa.types.is_decimal(arrow_type))

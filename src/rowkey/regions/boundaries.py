@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 from operator import lt
-from typing import TYPE_CHECKING
 
 from rowkey.errors import Mistakes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 MAX_SPLIT_BYTES = 32_767
 """Longest start key of a region, as of any row. Source: HConstants.MAX_ROW_LENGTH."""

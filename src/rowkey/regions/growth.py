@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.regions.split_policy import (
     DEFAULT_POLICY,
@@ -15,9 +17,6 @@ from rowkey.regions.split_policy import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
     import numpy.typing as npt
 
     Ranks = npt.NDArray[np.int64]
@@ -105,8 +104,6 @@ def simulate_growth(
 
     Source: RegionSplitPolicy.getSplitPoint: the middle of the largest store; policy.py.
     """
-    import numpy as np
-
     _check_arguments(len(ranks), bytes_per_key, servers, recent_share)
     limits = _GrowthLimits(policy, servers, max_file_size, flush_size, bytes_per_key)
     table = _GrowingTable(np.asarray(ranks, np.int64), boundaries, limits)
@@ -155,8 +152,6 @@ class _GrowthLimits:
 
     def compute_max_keys(self, regions: int) -> Ranks:
         """Return for each of a number of regions how many keys it may hold before it splits."""
-        import numpy as np
-
         regions_per_server, fuller_servers = divmod(regions, self.servers)
         fuller_limit = self._compute_key_limit(regions_per_server + 1)
         usual_limit = self._compute_key_limit(regions_per_server)
@@ -178,8 +173,6 @@ class _GrowingTable:
     """The regions of a simulated table while keys arrive."""
 
     def __init__(self, ranks: Ranks, boundaries: Sequence[int], limits: _GrowthLimits) -> None:
-        import numpy as np
-
         self.ranks, self.limits, self.arrived_count, self.chunk_keys = (
             ranks,
             limits,
@@ -203,22 +196,16 @@ class _GrowingTable:
 
     def _update_limits(self) -> None:
         """Compute again how many keys each region may hold."""
-        import numpy as np
-
         self.max_region_keys: Ranks = np.maximum(
             self.limits.compute_max_keys(len(self.region_keys)), self.min_retry_keys
         )
 
     def _locate_ranks(self, ranks: Ranks) -> npt.NDArray[np.intp]:
         """Return the region of each rank."""
-        import numpy as np
-
         return np.searchsorted(self.region_starts, ranks, side="right")
 
     def add_until_full(self) -> int | None:
         """Add keys until one region is full; return that region, or None."""
-        import numpy as np
-
         regions = self._locate_ranks(
             self.ranks[self.arrived_count : self.arrived_count + self.chunk_keys]
         )
@@ -242,8 +229,6 @@ class _GrowingTable:
 
     def _count_keys_until_full(self, regions: npt.NDArray[np.intp]) -> int | None:
         """Return after how many keys a region is full; None if none gets full."""
-        import numpy as np
-
         counts = np.bincount(regions, minlength=len(self.region_keys))
         places = np.flatnonzero((self.region_keys + counts > self.max_region_keys)[regions])
         if not len(places):
@@ -261,8 +246,6 @@ class _GrowingTable:
 
     def split_region(self, region: int) -> list[SimulatedSplit]:
         """Split a region at the median of its keys, if that is neither its first nor last key."""
-        import numpy as np
-
         low, high = self.first_index, self.last_index + 1
         if region:
             low = int(np.searchsorted(self.distinct_ranks, self.region_starts[region - 1]))
@@ -286,14 +269,10 @@ class _GrowingTable:
 
     def compute_idle_share(self, recent_count: int) -> float:
         """Return the share of regions that got none of the last keys."""
-        import numpy as np
-
         written = np.unique(self._locate_ranks(self.ranks[-recent_count:]))
         return 1 - len(written) / len(self.region_keys)
 
 
 def _insert_value(values: Ranks, index: int, value: int) -> Ranks:
     """Return an array with a value inserted at an index; 4 times as fast as NumPy's insert."""
-    import numpy as np
-
     return np.concatenate([values[:index], [value], values[index:]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.regions.split_tree import WORD_BYTES, PendingKeys, build_levels, build_search
 
@@ -51,8 +52,6 @@ def locate_fixed_keys(boundaries: Boundaries, matrix: ByteArray) -> RegionArray:
 
     Cost: as `locate_keys`.
     """
-    import numpy as np
-
     if matrix.ndim != 2 or matrix.dtype != np.uint8:
         raise InvalidArgument(
             "matrix",
@@ -83,9 +82,6 @@ def locate_key_array(boundaries: Boundaries, keys: Any) -> RegionArray:
 
     Cost: as `locate_keys`; the bytes are not copied.
     """
-    import numpy as np
-    import pyarrow as pa
-
     if keys.null_count:
         raise InvalidArgument(
             "keys", f"{keys.null_count:,} of {len(keys):,} keys are null", "bytes"
@@ -124,8 +120,6 @@ class _Locator:
 
     def locate_keys(self, data: ByteArray, offsets: npt.NDArray[Any]) -> RegionArray:
         """Return the region of each key, block by block."""
-        import numpy as np
-
         _check_layout(data, offsets)
         data = np.ascontiguousarray(data)
         count = len(offsets) - 1
@@ -139,8 +133,6 @@ class _Locator:
         self, data: ByteArray, offsets: npt.NDArray[Any], located: RegionArray
     ) -> None:
         """Write the regions of one block of keys into an array."""
-        import numpy as np
-
         first = offsets[:-1].astype(np.intp)
         length = offsets[1:] - offsets[:-1]
         shortest = length.min()
@@ -160,8 +152,6 @@ class _Locator:
 
     def _descend_levels(self, pending: PendingKeys, located: RegionArray) -> None:
         """Locate keys word by word; only keys that tie with a split go one level deeper."""
-        import numpy as np
-
         for depth, (level, search) in enumerate(self.levels):
             words = pending.read_words(depth)
             at = search.find_last_not_above(words, pending.nodes)
@@ -187,15 +177,11 @@ class _Locator:
 
 def _build_first_byte_table(boundaries: Boundaries) -> RegionArray:
     """Return the region for each first byte of a key, if all splits have one byte."""
-    import numpy as np
-
     return np.array([boundaries.locate_key(bytes([byte])) for byte in range(256)], np.int32)
 
 
 def _check_layout(data: ByteArray, offsets: npt.NDArray[Any]) -> None:
     """Raise an error unless data and offsets have the layout of Arrow binary."""
-    import numpy as np
-
     if data.ndim != 1 or data.dtype != np.uint8:
         raise InvalidArgument(
             "data",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
 
@@ -27,8 +27,6 @@ def place_round_robin(regions: int, servers: int, first_server: int = 0) -> npt.
     >>> place_round_robin(5, 3, first_server=1).tolist()
     [1, 2, 0, 1, 2]
     """
-    import numpy as np
-
     _check_counts(regions, servers)
     return (np.arange(regions, dtype=np.intp) + first_server) % servers
 
@@ -57,8 +55,6 @@ def draw_balanced_placements(
 
     Source: StochasticLoadBalancer: the cost of uneven region counts outweighs that of load.
     """
-    import numpy as np
-
     _check_counts(regions, servers)
     if count < 0:
         raise InvalidArgument("count", f"{count} placements cannot be drawn", "0 or more")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rowkey.messages import pluralize
 from rowkey.regions.placement import compute_server_imbalance
@@ -21,9 +21,6 @@ from rowkey.regions.sizing_opinions import (
 )
 from rowkey.regions.split_algorithm import MAX_REGIONS
 from rowkey.regions.split_policy import MAX_FILE_SIZE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BUSY_REGIONS_PER_SERVER = 2
 """Regions per server where writes are heavy and scans are not.

@@ -5,15 +5,12 @@ The sources disagree and leave gaps, so each recommendation keeps its own reason
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument
 from rowkey.messages import pluralize
 from rowkey.regions.split_policy import FLUSH_SIZE, MAX_FILE_SIZE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 GIB = 2**30
 TIB = 2**40

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.errors import InvalidArgument, Mistakes
 from rowkey.regions.boundaries import Boundaries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MAX_REGIONS = 100_000
 """Regions one table may be cut into here.

@@ -8,14 +8,14 @@ them (`ended_split_counts`). A leading word 0 in every node is the region before
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from rowkey.array_libraries import np
 
-    import numpy as np
+if TYPE_CHECKING:
     import numpy.typing as npt
 
     ByteArray = npt.NDArray[np.uint8]
@@ -126,8 +126,6 @@ class _LevelBuilder:
 
     def build_level(self) -> TreeLevel:
         """Return the collected nodes as a level of arrays."""
-        import numpy as np
-
         bounds = np.array([*self.node_starts, len(self.words)], np.intp)
         count = np.diff(bounds) - 1
         bits = int(count.max()).bit_length()
@@ -164,8 +162,6 @@ class PendingKeys:
         rows: IndexArray | None = None,
         nodes: IndexArray | None = None,
     ) -> None:
-        import numpy as np
-
         if len(data) < WORD_BYTES:
             data = np.concatenate([data, np.zeros(WORD_BYTES, np.uint8)])
         self.data, self.starts, self.lengths, self.rows, self.nodes = (
@@ -190,8 +186,6 @@ class PendingKeys:
 
     def read_words(self, depth: int) -> WordArray:
         """Return bytes 8 · depth to 8 · depth + 8 of each key as a number."""
-        import numpy as np
-
         # An unaligned view: word i begins at byte i, so words overlap.
         last = len(self.data) - WORD_BYTES
         at_byte: WordArray = np.ndarray((last + 1,), ">u8", self.data, 0, (1,))
@@ -216,8 +210,6 @@ class TableSearch:
     """Search in a level of one node: a lookup table, then a few comparisons."""
 
     def __init__(self, level: TreeLevel) -> None:
-        import numpy as np
-
         self.words = level.words[1:]
         self.first_word, self.last_word = self.words[0], self.words[-1]
         spread = int(self.last_word) - int(self.first_word)
@@ -234,8 +226,6 @@ class TableSearch:
 
     def find_last_not_above(self, words: WordArray, _nodes: IndexArray | None) -> IndexArray:
         """Return, for each key, the last word of the level that is not above the key's."""
-        import numpy as np
-
         if self.max_compared > _MAX_COMPARED_WORDS:
             return np.searchsorted(self.words, words, side="right")
         entry = np.clip(words, self.first_word, self.last_word)
@@ -271,6 +261,4 @@ class NodeSearch:
 @lru_cache(maxsize=1)
 def _build_masks() -> WordArray:
     """Return masks that keep the first 0 to 8 bytes of a word."""
-    import numpy as np
-
     return np.array([2**64 - 2 ** (64 - 8 * left) for left in range(WORD_BYTES + 1)], np.uint64)

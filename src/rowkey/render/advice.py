@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from rowkey.render.verdict import VERDICT_FIELDS, build_verdict_document
 from rowkey.schema import find_field_refs, format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.advise import (
         Advice,
         Change,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from rowkey.render.text import wrap_text
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rowkey.advise import Advice, JudgedDesign
     from rowkey.design import KeyPath, TomlSpans
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,6 @@ from rowkey.render.text import wrap_text
 from rowkey.render.verdict import VERDICT_FIELDS, build_verdict_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import Console
 
     from rowkey.advise import Comparison, Figure, Grade, Measure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import pluralize
@@ -17,8 +18,6 @@ from rowkey.render.undeclared_cells import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rowkey.engines import RepairResult, RowInterval, SalvageResult
     from rowkey.table import VerifiedTable
 

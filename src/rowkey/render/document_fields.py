@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from rowkey.render.findings import FINDINGS_FIELDS
 from rowkey.render.packing import PACKING_FIELDS
 from rowkey.render.undeclared_cells import UNDECLARED_FIELDS, UNDECODABLE_FIELDS
 from rowkey.render.verdict import VERDICT_FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SKEW_FIELDS = {
     "servers": "load of the fullest server of a window over its fair share, weighted by load",

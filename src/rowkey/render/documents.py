@@ -6,19 +6,17 @@ without a new `format`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.render.findings import build_findings_document
 from rowkey.render.packing import build_packing_document
 from rowkey.render.redaction import NO_REDACTION
 from rowkey.render.verdict import build_verdict_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import numpy as np
-
     from rowkey.advise import JudgedDesign
     from rowkey.design import Design, DesignProperties, PartProperties
     from rowkey.errors import Mistake

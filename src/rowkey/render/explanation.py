@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowkey.explanations import format_explanation
@@ -10,8 +11,6 @@ from rowkey.render.redaction import NO_REDACTION
 from rowkey.render.text import wrap_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.explanations import Explanation
     from rowkey.render.redaction import Redaction
 

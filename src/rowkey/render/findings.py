@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import escape_text, shorten_text
 from rowkey.render.redaction import NO_REDACTION, to_plain_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint import AllowedFinding, Finding, LintResult, Severity
     from rowkey.render.redaction import Redaction
 

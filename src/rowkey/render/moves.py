@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from rowkey.messages import pluralize
 from rowkey.render.documents import FORMAT_VERSION, build_row_document, to_json_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rowkey.move import (
         MovePlan,
         MoveStatus,

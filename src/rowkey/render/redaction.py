@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from rowkey.design import Design
     from rowkey.keys import Part
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.render.documents import FORMAT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rowkey.lint import Rule
 
 RULES_FIELDS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ from rowkey.render.documents import FORMAT_VERSION
 from rowkey.render.undeclared_cells import build_undeclared_document, build_undecodable_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.catalog import Generation
     from rowkey.design import Design
     from rowkey.engines import RegionRequestCounts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from rowkey.render.terminal_map import draw_heat_map, format_instant
 from rowkey.render.verdict import GRADE_STYLES, format_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import Console
 
     from rowkey.advise import JudgedDesign

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import pluralize
@@ -9,8 +10,6 @@ from rowkey.regions import to_string_binary
 from rowkey.rows import format_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.rows import UndeclaredCells
     from rowkey.table import Scan, UndecodableRows
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.render.redaction import NO_REDACTION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rowkey.advise import Assessment, DesignVerdict
     from rowkey.hotspots import CauseFinding
     from rowkey.render.redaction import Redaction

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.cells import LATEST
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys import Field
     from rowkey.schema import Value
 
@@ -96,8 +93,6 @@ class CellTimestamp:
         Raises:
             RowError: a row has no time, or one that is not a valid cell timestamp.
         """
-        import numpy as np
-
         from rowkey.keys import build_field_column, refuse_nulls
 
         column = build_field_column(self.field, array)

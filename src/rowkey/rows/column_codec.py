@@ -6,16 +6,14 @@ A cell holds the value's own bytes: text in UTF-8, raw bytes as they are, number
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.messages import format_value, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pyarrow as pa
-
     from rowkey.keys import Codec, Field, FieldType, SlicedByteColumn
     from rowkey.schema import Value
 
@@ -46,9 +44,6 @@ class ColumnCodec:
         Raises:
             RowError: the field does not allow a value, or is not nullable and one is null.
         """
-        import numpy as np
-        import pyarrow as pa
-
         from rowkey.keys import build_field_column, encode_plain_values, refuse_nulls
         from rowkey.rows.batches.arrays import build_binary_array
 
@@ -74,8 +69,6 @@ class ColumnCodec:
         Raises:
             InvalidArgument: some bytes are not a value.
         """
-        import pyarrow as pa
-
         from rowkey.rows.batches.arrays import to_byte_column
 
         kind = self.field.type
@@ -98,8 +91,6 @@ def to_internal_list(field: Field, array: pa.Array) -> list[Any]:
     Raises:
         RowError: the field does not allow a value.
     """
-    import numpy as np
-
     from rowkey.keys import build_field_column
 
     column = build_field_column(field, array)
@@ -134,8 +125,6 @@ def find_float_width(field_type: FieldType) -> int | None:
 
 def build_arrow_column(field_type: FieldType, values: list[Any]) -> pa.Array:
     """Return an Arrow column from values of a field type; None becomes null."""
-    import pyarrow as pa
-
     arrow = field_type.build_arrow_type()
     if pa.types.is_timestamp(arrow):
         return pa.array(values, pa.int64()).cast(arrow)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.cells import CellType
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import FieldType
 from rowkey.rows.undeclared_cells import RowWithUndeclared, UndeclaredCell, format_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rowkey.cells import Cell
     from rowkey.keys import Field
     from rowkey.rows.layout import Layout
@@ -77,8 +77,6 @@ class EventReader:
 
     def _decode_keys(self, row_keys: Sequence[bytes]) -> Iterator[Event]:
         """Return the fields in each of many row keys, decoded together."""
-        import pyarrow as pa
-
         from rowkey.keys import build_field_column
 
         batch = self.key.decode_batch(pa.array(row_keys, pa.binary()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
@@ -10,8 +11,6 @@ from rowkey.messages import suggest_name
 from rowkey.rows.placement_interface import CellAction
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
     from rowkey.rows.layout import Layout
     from rowkey.rows.placement_interface import CellSlot
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.cells import LATEST, compute_cell_bytes
 from rowkey.errors import RowError
 from rowkey.rows.event_reader import EventReader
@@ -17,11 +19,6 @@ from rowkey.rows.undeclared_cells import UndeclaredCells
 from rowkey.rows.value_sizes import estimate_mean_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.cells import Cell, CellBlock, RowCells
     from rowkey.errors import Mistake
     from rowkey.keys import Field, Key, TimeRemainder

@@ -6,6 +6,7 @@ added at the end. Numbers that a reader does not know are ignored.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument
@@ -22,8 +23,6 @@ from rowkey.rows.protobuf_format import ProtobufFormat
 from rowkey.rows.qualifier_notation import parse_qualifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.keys import Field
     from rowkey.schema import Value
 

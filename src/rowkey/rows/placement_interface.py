@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import pa
 from rowkey.keys import Row
 from rowkey.rows.qualifier_notation import format_qualifier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.keys import Field
     from rowkey.rows.cell_timestamp import CellTimestamp
     from rowkey.schema import FieldDeclaration

@@ -6,6 +6,7 @@ the indexes of the fields among those of the cell, from 1 on. The package is an 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, Unavailable
@@ -13,8 +14,6 @@ from rowkey.rows.column_codec import build_sample_internal, find_float_width, fo
 from rowkey.rows.placement_interface import PackFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.keys import Field, FieldType
 
 TWO_BYTE_TAG_START = 16

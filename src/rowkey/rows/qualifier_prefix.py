@@ -7,19 +7,17 @@ column's name, so that the encoders and decoders of keys work for it too.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, Mistakes, RowError
 from rowkey.keys import Images, NullablePart, NumberPart, bind_fields, build_key, complement_bytes
 from rowkey.messages import pluralize
 from rowkey.schema import Equal, FieldDeclaration, FieldRef, FunctionCall, OneOf, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.keys import Field, Key, Part, Row, TimeRemainder
     from rowkey.rows.placement_interface import ValueSize
     from rowkey.schema import Bound, Bounds, Term, Value
@@ -80,9 +78,6 @@ class KeyTimeSlice:
 
     def compute_remainders(self, batch: pa.RecordBatch) -> pa.Array:
         """Return the remainders of many rows' times within their slices; 0 for null."""
-        import numpy as np
-        import pyarrow as pa
-
         from rowkey.keys import ColumnBatch
 
         columns = ColumnBatch.from_batch(batch, [self.field])
@@ -296,8 +291,6 @@ class QualifierPrefix:
         Raises:
             RowError: as `encode`, for the first row with a mistake.
         """
-        import pyarrow as pa
-
         from rowkey.keys import build_missing_column_error
         from rowkey.rows.batches.arrays import find_column
 

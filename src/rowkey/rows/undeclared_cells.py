@@ -5,6 +5,7 @@ HBase has no schema, so that another program may write any column of a row.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from operator import attrgetter
@@ -14,8 +15,6 @@ from rowkey.errors import DesignRefused
 from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from rowkey.cells import Cell
 
     Column = tuple[str, bytes]

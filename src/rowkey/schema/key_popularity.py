@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.messages import suggest_name
-
-if TYPE_CHECKING:
-    import numpy as np
 
 PopularityShape = Literal["sample", "uniform", "zipf"]
 
@@ -48,8 +46,6 @@ class KeyPopularity:
         >>> KeyPopularity("zipf", 1.0).compute_shares(np.array([10, 30, 20])).round(3).tolist()
         [0.182, 0.545, 0.273]
         """
-        import numpy as np
-
         weights = np.ones(len(counts))
         if self.shape == "sample":
             weights = counts.astype(np.float64)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.messages import suggest_name
 from rowkey.schema.quantities import Duration, parse_duration
-
-if TYPE_CHECKING:
-    import numpy as np
 
 AgeShape = Literal["latest", "uniform", "exp"]
 
@@ -50,8 +48,6 @@ class RowAge:
         >>> RowAge("uniform").compute_ages(np.array([0.25, 0.5]), 8, 1).tolist()
         [2, 4]
         """
-        import numpy as np
-
         ages = chances * oldest
         if self.shape == "latest":
             ages = np.zeros(len(chances))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from rowkey.errors import Mistake
 from rowkey.schema.quantities import Duration
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_NAME_CHARACTERS = 200
 """Maximum length of a field's name: our own limit, so that messages stay readable."""

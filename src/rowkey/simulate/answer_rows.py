@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.simulate.poisson_mixture import compute_likelihoods, estimate_mixture
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-
     from rowkey.workload import Estimate
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -152,8 +150,6 @@ def expect_rows(
     >>> [round(rows, 1) for rows in expect_rows(answers, [1] * 100, 8)][:2]
     [7.6, 7.8]
     """
-    import numpy as np
-
     max_count = max(one.max_count for one in answers)
     limit = min(limit, max_count)
     rows = [min(one.count, limit) for one in answers]
@@ -181,8 +177,6 @@ def _estimate_distribution(
     others: Floats, factors: Floats, weights: Floats, max_count: float
 ) -> tuple[Floats, Floats]:
     """Return mean rows of a value, and which share of the answers is of values with each."""
-    import numpy as np
-
     highest = min(float((others * factors).max()) * 2 + 1, max_count)
     means = np.concatenate([[0.0], np.geomspace(0.01, highest, GRID_SIZE - 1)])
     return means, estimate_mixture(others, factors, weights, means)
@@ -190,8 +184,6 @@ def _estimate_distribution(
 
 def _average_capped(means: Floats, max_cap: int) -> Floats:
     """Return the mean of Poisson numbers that count up to a cap, for each mean and cap from 0."""
-    import numpy as np
-
     numbers = np.arange(max_cap)
     log_factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max_cap)))])[:max_cap]
     logs = np.log(np.maximum(means, 1e-300))[:, np.newaxis]

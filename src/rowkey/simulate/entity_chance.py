@@ -6,10 +6,9 @@ user together. The table has a hundred times as many users, so its load is more 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
+from rowkey.array_libraries import np
 
 
 class EntityChance:
@@ -41,8 +40,6 @@ class EntityChance:
 
         Source: the design effect of clusters; Kish, Survey Sampling (1965), section 5.4.
         """
-        import numpy as np
-
         places = np.arange(len(self._entities)) * windows // len(self._entities)
         entities, servers = self._entities, self._servers
         pairs = max(_count_pairs(places), 1.0)
@@ -59,7 +56,5 @@ class EntityChance:
 
 def _count_pairs(*groups: np.ndarray[Any, Any]) -> float:
     """Return how many ordered pairs of events have equal numbers in all groups."""
-    import numpy as np
-
     _, counts = np.unique(np.stack(groups), axis=1, return_counts=True)
     return float((counts * (counts - 1.0)).sum())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError, SampleError
 from rowkey.hotspots import (
     RANDOM_ARRIVAL,
@@ -37,10 +38,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.keys import Field, Key
     from rowkey.regions import TableDemand
@@ -183,8 +180,6 @@ class EventSource:
 
 def _list_values(field: Field, rows: pa.RecordBatch) -> list[Any]:
     """Return the distinct values of a field, in the order of their first rows."""
-    import pyarrow as pa
-
     array = rows.column(field.name).unique().drop_null()
     batch = pa.RecordBatch.from_arrays([array], names=[field.name])
     values = ColumnBatch.from_batch(batch, [field]).iterate_rows([field.name])
@@ -385,8 +380,6 @@ def _read_keyed_events(
 
 def _encode_repeated_texts(events: EventBatch) -> EventBatch:
     """Return events with codes for texts that often repeat, so that each is computed once."""
-    import pyarrow as pa
-
     arrays = [encode_repeated_texts(array) for array in events.rows.columns]
     rows = pa.RecordBatch.from_arrays(arrays, names=events.rows.schema.names)
     return EventBatch(rows, events.clock_ms, events.row_numbers)
@@ -403,9 +396,6 @@ def _can_encode(key: Key, events: EventBatch) -> bool:
 
 def _drop_refused_rows(key: Key, events: EventBatch, sample: SampleFile) -> EventBatch:
     """Return the events of a batch with a valid row key, and record the others as skipped."""
-    import numpy as np
-    import pyarrow as pa
-
     columns = ColumnBatch.from_batch(events.rows, list(key.fields.values()))
     has_key = np.ones(len(events), np.bool_)
     assert events.row_numbers is not None, "the events are read from a sample"

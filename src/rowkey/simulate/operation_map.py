@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    import numpy as np
+from rowkey.array_libraries import np
 
 MapLoad = Literal["writes", "reads", "both"]
 MAP_LOADS: tuple[MapLoad, ...] = ("writes", "reads", "both")
@@ -46,8 +45,6 @@ class OperationMap:
             load: one of `loads`.
             columns_each: neighbouring columns of which the mean is taken as one.
         """
-        import numpy as np
-
         starts = np.arange(0, len(self.events), columns_each)
         sizes = np.diff(np.append(starts, len(self.events)))
         rates = np.zeros((len(starts), self.events.shape[1]))

@@ -13,13 +13,12 @@ from math import log, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.hotspots import compute_even_deviation, compute_even_skew
 from rowkey.simulate.poisson_mixture import compute_likelihoods, estimate_mixture
 from rowkey.workload import Estimate
 
 if TYPE_CHECKING:
-    import numpy as np
-
     Floats = np.ndarray[Any, np.dtype[np.float64]]
     Ints = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -72,8 +71,6 @@ class CommonLoad:
     """
 
     def __init__(self, entities: Ints, windows: Ints, window_count: int) -> None:
-        import numpy as np
-
         codes, counts = np.unique(entities * window_count + windows, return_counts=True)
         owners, _ = _number_runs(codes // window_count)
         filled_windows, places = np.unique(codes % window_count, return_inverse=True)
@@ -114,8 +111,6 @@ def _score_steps(
         lengths: the length of each step with events, as a share of all time.
         step_count: how many steps there are, empty ones too.
     """
-    import numpy as np
-
     count, totals, loads = float(sizes.sum()), np.bincount(owners, sizes), np.bincount(steps, sizes)
     _, firsts = _number_runs(owners * len(lengths) + steps)
     entity_loads = np.add.reduceat(sizes, firsts)  # of each entity in each of its steps
@@ -137,8 +132,6 @@ def _estimate_heights(bursts: Floats, lengths: Floats) -> tuple[Floats, Floats]:
         bursts: how many bursts each step with events has.
         lengths: its length, as a share of all time; the rest of the time has none.
     """
-    import numpy as np
-
     counts = np.append(bursts, 0.0)
     weights = np.append(lengths, 1 - lengths.sum()).clip(0)
     counts, places = np.unique(counts, return_inverse=True)  # most are alike
@@ -172,8 +165,6 @@ class PartLoad:
         window_count: int,
         growth: PartGrowth,
     ) -> None:
-        import numpy as np
-
         self._window_count = window_count
         codes, sizes = np.unique(groups * window_count + windows, return_counts=True)
         self._windows, self._sizes = codes % window_count, sizes.astype(np.float64)
@@ -194,8 +185,6 @@ class PartLoad:
             server_shares: the share of a window's events that each server takes.
             min_events: events of a window on all servers from which on it counts.
         """
-        import numpy as np
-
         shares, servers = server_shares, len(server_shares)
         if self._growth.copies < MIN_FACTOR:  # the part shows which server is busier
             error = 1 / (self._common_load.step_bursts * float(shares.max()))
@@ -216,8 +205,6 @@ class PartLoad:
 
     def _find_maximum(self, chance: float, server_shares: Floats, min_events: int) -> float:
         """Return what the busiest window of any server has at most, with some chance."""
-        import numpy as np
-
         digits = 2 + len(str(len(server_shares)))  # of shares that are told apart
         shares, numbers = np.unique(np.round(server_shares, digits), return_counts=True)
         heights, height_shares = self._common_load.heights, self._common_load.shares
@@ -244,8 +231,6 @@ class PartLoad:
         Source: Lugannani and Rice, Saddle point approximation for the distribution of the sum of
         independent random variables (1980), for a Poisson number of bursts.
         """
-        import numpy as np
-
         tails = np.full(len(means), MAX_TAIL)
         is_above = (events > means) & (means > 0)
         tails[means == 0] = 0.0 if events > 0 else MAX_TAIL
@@ -269,8 +254,6 @@ class PartLoad:
 
     def _estimate_bursts(self) -> tuple[Floats, Floats]:
         """Return sizes of bursts in the table, and which share of its events comes in each."""
-        import numpy as np
-
         others = self._measure_excess()[self._owners] * (self._sizes - 1)
         by_value = np.bincount(self._owners, others * self._sizes)
         self._burst_error = sqrt(float(by_value @ by_value)) / max(float(by_value.sum()), 1e-9)
@@ -296,8 +279,6 @@ class PartLoad:
 
         Source: for one value among all, Bernstein's inequality.
         """
-        import numpy as np
-
         sizes, totals, count = self._sizes, self._totals, len(self._totals)
         _, places = np.unique(self._windows, return_inverse=True)
         loads = np.bincount(places, sizes)
@@ -318,16 +299,12 @@ class PartLoad:
 
 def _number_runs(values: Ints) -> tuple[Ints, Ints]:
     """Return the number of each of some sorted values, equal ones alike, and where each begins."""
-    import numpy as np
-
     is_new = np.diff(values, prepend=values[0] - 1) != 0
     return np.cumsum(is_new) - 1, np.flatnonzero(is_new)
 
 
 def _average_classes(classes: Ints, weights: Floats, values: Floats) -> tuple[Floats, Floats]:
     """Return the weight of each class and the mean of its values."""
-    import numpy as np
-
     sums = np.bincount(classes, weights).astype(np.float64)
     means: Floats = np.bincount(classes, weights * values) / sums.clip(1e-300)
     return sums, means

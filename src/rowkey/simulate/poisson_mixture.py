@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import numpy as np
+from rowkey.array_libraries import np
 
+if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 ROUND_COUNT = 100
@@ -25,8 +25,6 @@ def estimate_mixture(numbers: Floats, factors: Floats, weights: Floats, means: F
 
     Source: Laird, Nonparametric maximum likelihood estimation of a mixing distribution (1978).
     """
-    import numpy as np
-
     (numbers, factors), places = np.unique(
         np.stack([numbers, factors]), axis=1, return_inverse=True
     )  # most numbers are alike
@@ -41,8 +39,6 @@ def estimate_mixture(numbers: Floats, factors: Floats, weights: Floats, means: F
 
 def compute_likelihoods(numbers: Floats, means: Floats) -> Floats:
     """Return how likely each of some Poisson numbers is for each of some means, by a factor."""
-    import numpy as np
-
     numbers = numbers[:, np.newaxis]
     logs = numbers * np.log(np.maximum(means, 1e-300)) - means
     likelihoods: Floats = np.exp(logs - logs.max(1, keepdims=True))

@@ -7,18 +7,16 @@ condition is evaluated on the distinct values, and rows look up the result by nu
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import numpy as np
-
     from rowkey.keys import ColumnBatch
     from rowkey.plan import Plan
     from rowkey.schema import Bound, Bounds
@@ -47,8 +45,6 @@ class RankedRows:
         Cost: 1 ns a row and condition, once the values of the field are sorted, which takes 1 µs a
         row; 60 ns a different value for `starts with`.
         """
-        import numpy as np
-
         is_fitting = np.ones(len(self.columns), np.bool_)
         for name, bound in bounds.items():
             is_fitting &= self._get_ranked_column(name).build_mask(bound)
@@ -60,8 +56,6 @@ class RankedRows:
         Args:
             names: the fields whose values are compared.
         """
-        import numpy as np
-
         groups = np.zeros(len(self.columns), np.intp)
         for place, name in enumerate(names):
             column = self._get_ranked_column(name)
@@ -108,8 +102,6 @@ class RankedColumn:
     """
 
     def __init__(self, columns: ColumnBatch, name: str) -> None:
-        import numpy as np
-
         column, kind = columns.columns[name], columns.columns[name].declared_field.type
         codes, values = column.codes, column.values
         self._to_internal = kind.to_internal
@@ -136,8 +128,6 @@ class RankedColumn:
 
     def build_mask(self, bound: Bound) -> Mask:
         """Return which rows have a value within a bound."""
-        import numpy as np
-
         table = np.zeros(len(self.values) + 1, np.bool_)  # null comes after the last value
         table[self._find_positions(bound)] = True
         mask: Mask = table[self.row_positions]
@@ -207,8 +197,6 @@ def find_last_rows(
     Returns:
         An index of `keys` for each range; None for a range without rows.
     """
-    import numpy as np
-
     if sum(start < stop for start, stop in spans) == 1:  # nothing to merge
         last_row = int(matching[-row_limit if plan.is_backwards else row_limit - 1])
         return [last_row if start < stop else None for start, stop in spans]

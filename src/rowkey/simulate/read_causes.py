@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import np
 from rowkey.hotspots import ReadLoadResult
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ def build_read_load_result(
         cost: the cost of its answers, which could be run.
         load: where it falls at its rate.
     """
-    import numpy as np
-
     assert cost.load is not None
     placements, writes = simulation.replay.placements, simulation.replay.writes
     region_servers = placements.assignments[0]

@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.hotspots import compute_even_deviation, compute_even_skew
 from rowkey.simulate.verdict import NOISE_DEVIATIONS, classify_skew
 from rowkey.workload import count_read_operations
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from rowkey.hotspots import Placements
     from rowkey.plan import DeclaredRead
 
@@ -43,8 +42,6 @@ class LoadEstimate:
 
     def add(self, other: LoadEstimate) -> LoadEstimate:
         """Return the sum with a load on the same places that was estimated independently."""
-        import numpy as np
-
         return LoadEstimate(
             self.operations + other.operations,
             np.hypot(self.deviations, other.deviations),
@@ -169,8 +166,6 @@ class AnswerLoad:
         Args:
             least: the reads of a region without rows, 0 or 1.
         """
-        import numpy as np
-
         trials = [replace(one, operations=np.maximum(one.rows, least)) for one in self.trials]
         return replace(self, trials=tuple(trials))
 
@@ -183,8 +178,6 @@ class AnswerLoad:
 
         Cost: proportional to the regions that all trials touch.
         """
-        import numpy as np
-
         strata = self._strata
         loads = self.origin_shares * strata.means
         _, regions, operations = self._other_costs
@@ -202,8 +195,6 @@ class AnswerLoad:
     @cached_property
     def _weights(self) -> np.ndarray[Any, Any]:
         """Return the weight of each trial, 1 in the mean."""
-        import numpy as np
-
         weights = np.array([one.weight for one in self.trials])
         normal: np.ndarray[Any, Any] = weights / weights.mean()
         return normal
@@ -211,8 +202,6 @@ class AnswerLoad:
     @cached_property
     def _strata(self) -> _Strata:
         """Return the trials by the region of the row whose values they ask for."""
-        import numpy as np
-
         origins = np.array([one.origin for one in self.trials], np.int64)
         own = np.zeros(len(self.trials))
         for number, one in enumerate(self.trials):
@@ -231,8 +220,6 @@ class AnswerLoad:
     @cached_property
     def _other_costs(self) -> tuple[np.ndarray[Any, Any], ...]:
         """Return trial, region and weighted operations of what trials cost in other regions."""
-        import numpy as np
-
         numbers = np.repeat(np.arange(len(self.trials)), [len(one.regions) for one in self.trials])
         regions = np.concatenate([one.regions for one in self.trials])
         operations = np.concatenate([one.operations for one in self.trials])
@@ -244,8 +231,6 @@ class AnswerLoad:
         self, groups: np.ndarray[Any, Any], group_count: int
     ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the variance of the estimate for each group, and what ranks add to it."""
-        import numpy as np
-
         strata, shares = self._strata, self.origin_shares
         # The share of the rows in a region is known as well as so many rows tell it. One row is
         # added, for a group in which by chance no row lies has a variance too.
@@ -265,8 +250,6 @@ class AnswerLoad:
         self, groups: np.ndarray[Any, Any], group_count: int
     ) -> np.ndarray[Any, Any]:
         """Return the variance, for each group, of what trials cost in other regions."""
-        import numpy as np
-
         numbers, regions, operations = self._other_costs
         count = len(self.trials)
         if not len(numbers):
@@ -311,8 +294,6 @@ class _Strata:
 
         Source: successive differences; Wolter, Introduction to Variance Estimation (2007), 8.2.
         """
-        import numpy as np
-
         middles = self.means[self.origins]
         ratios = self.own / np.where(middles > 0, middles, 1.0)
         order = np.argsort(self.origins, kind="stable")
@@ -354,8 +335,6 @@ class ReadLoad:
             read: the read.
             placements: the server of each region.
         """
-        import numpy as np
-
         rate = 1.0 if read.rate is None else read.rate
         regions = answer.estimate_load(np.arange(placements.regions), placements.regions)
         servers = answer.estimate_load(placements.assignments[0], placements.servers)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import ReadError
 from rowkey.keys import ColumnBatch
 from rowkey.messages import pluralize
@@ -30,11 +32,6 @@ from rowkey.simulate.trial_values import TRIAL_CHANCES, TRIALS_PER_READ, TrialVa
 from rowkey.workload import Estimate, count_read_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.schema import Bounds
@@ -176,8 +173,6 @@ class ReadSimulator:
 
     def _locate_origins(self, read: DeclaredRead, trial_values: TrialValues) -> RowOrigins:
         """Return in which regions the rows lie whose values a read asks for."""
-        import numpy as np
-
         demand, region_count = trial_values.demand, len(self.boundaries)
         effective_count = trial_values.demand.effective_count
         if self._scale is not None:
@@ -208,8 +203,6 @@ class ReadSimulator:
             rows: numbers of rows.
             starts: by field the time of each of them, as internal value.
         """
-        import pyarrow as pa
-
         events = self._events.take(pa.array(rows))
         for name, times in starts.items():
             near = self._events.column(name).take(pa.array(self._find_near_rows(name, times)))
@@ -218,8 +211,6 @@ class ReadSimulator:
 
     def _find_near_rows(self, name: str, times: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Return for each time, as internal value of a field, a row at it or shortly after."""
-        import numpy as np
-
         missing = self.columns.find_nulls(name)
         able = np.arange(len(self.columns)) if missing is None else np.flatnonzero(~missing)
         values = self.columns.take(able).find_values(name)
@@ -261,15 +252,11 @@ class ReadSimulator:
     @cached_property
     def _row_regions(self) -> np.ndarray[Any, Any]:
         """Return the region of each sampled row."""
-        import pyarrow as pa
-
         return locate_key_array(self.boundaries, pa.array(self._event_keys, pa.binary()))
 
     @cached_property
     def _region_starts(self) -> np.ndarray[Any, Any]:
         """Return the index of the first sampled key of each region, and the number of keys."""
-        import numpy as np
-
         starts = [bisect_left(self._rows.keys, split) for split in self.boundaries.splits]
         return np.array([0, *starts, len(self._rows)], np.int64)
 
@@ -348,8 +335,6 @@ class ReadSimulator:
 
     def _find_source_rows(self, question: TrialQuestion) -> np.ndarray[Any, Any]:
         """Return the rows that the values of a trial are from, each once: they certainly exist."""
-        import numpy as np
-
         rows = self._rows.places[question.source_events]
         return np.unique(rows) if len(rows) > 1 else rows
 
@@ -377,8 +362,6 @@ class ReadSimulator:
         Returns:
             The regions and the sampled rows of each range, and how many rows of the table are read.
         """
-        import numpy as np
-
         row_limit = max(round(len(matching_rows) * share), 1)
         last_rows = self._find_last_rows(plan, row_spans, matching_rows, row_limit)
         spans = [
@@ -447,8 +430,6 @@ class ReadSimulator:
             row_spans: the sampled rows that it reads in each range.
             read_rows: rows of the table that it reads, for which these stand.
         """
-        import numpy as np
-
         regions = np.array(sorted({region for span in spans for region in span}), np.int64)
         starts, stops = np.array(row_spans, np.int64).reshape(-1, 2).T
         sums = np.concatenate([[0], np.cumsum(stops - starts)])
@@ -585,8 +566,6 @@ def _count_covered_rows(
         sources: the rows.
         sums: the rows that are read up to each sampled one.
     """
-    import numpy as np
-
     if not row_spans:
         return 0, 0
     starts, stops = np.array(row_spans, np.intp).T

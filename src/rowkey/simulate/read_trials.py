@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum, hypot, inf, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.simulate.answer_rows import (
     AnswerRows,
     expect_rows,
@@ -18,10 +20,6 @@ from rowkey.simulate.read_cost import ReadCost, ReadMargins
 from rowkey.simulate.read_load import MARGIN_DEVIATIONS, AnswerLoad, TrialLoad
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-
     from rowkey.plan import DeclaredRead, Plan
     from rowkey.simulate.row_demand import RowDemand
     from rowkey.simulate.row_scale import MissingRows

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.hotspots import (
     WINDOW_WIDTHS_S,
@@ -34,10 +34,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import numpy as np
-
     from rowkey.design import Design
     from rowkey.keys import ByteColumn, Key, Part
 
@@ -75,8 +71,6 @@ class Replay:
         seed: int,
         first_event: int = 0,
     ) -> None:
-        import numpy as np
-
         self.design = design
         self.boundaries = boundaries
         self.seed = seed
@@ -171,8 +165,6 @@ class Replay:
 
     def _count_block(self, columns: ColumnBatch, clock_ms: np.ndarray[Any, Any] | None) -> None:
         """Count a block of rows by region, window and row."""
-        import numpy as np
-
         regions = self._locate_rows(columns)
         found = np.bincount(regions, minlength=len(self.writes))
         self.writes += found
@@ -189,8 +181,6 @@ class Replay:
 
     def _locate_rows(self, columns: ColumnBatch) -> np.ndarray[Any, Any]:
         """Return the region of each row."""
-        import numpy as np
-
         if len(self.boundaries) == 1:
             return np.zeros(len(columns), np.int32)
         field = _find_only_field(self._leading_parts)
@@ -202,8 +192,6 @@ class Replay:
 
     def _locate_columns(self, columns: ColumnBatch) -> np.ndarray[Any, Any]:
         """Return the region of each row, given as columns of fields."""
-        import numpy as np
-
         lead = self.design.key.encode_parts(columns, self._leading_parts)
         if isinstance(lead, FixedByteColumn):
             return locate_fixed_keys(self.boundaries, lead.to_matrix())
@@ -297,8 +285,6 @@ def draw_salts(key: Key, count: int, bits: np.random.PCG64) -> np.ndarray[Any, A
         count: how many rows.
         bits: where randomness comes from.
     """
-    import numpy as np
-
     if not key.is_salted:
         return None
     drawn: np.ndarray[Any, Any] = np.asarray(bits.random_raw(count), np.uint64)

@@ -6,11 +6,10 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.errors import ReadError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from rowkey.keys import ColumnBatch
     from rowkey.plan import DeclaredRead
     from rowkey.simulate.ranked_rows import RankedRows
@@ -36,8 +35,6 @@ class RowDemand:
     """
 
     def __init__(self, read: DeclaredRead, columns: ColumnBatch, ranked_rows: RankedRows) -> None:
-        import numpy as np
-
         self._read = read
         rows = _find_able_rows(read, columns)
         groups = ranked_rows.number_groups(read.equality_fields)[rows]
@@ -59,8 +56,6 @@ class RowDemand:
     @cached_property
     def _sums(self) -> np.ndarray[Any, Any]:
         """Return the sum of the weights up to and with each row."""
-        import numpy as np
-
         sums: np.ndarray[Any, Any] = np.cumsum(self.weights)
         return sums
 
@@ -90,8 +85,6 @@ class RowDemand:
         Source: defensive importance sampling; Owen, Monte Carlo theory, methods and examples
             (2013), section 9.6.
         """
-        import numpy as np
-
         rows, row_sizes, row_weights = self.rows, self.sizes, self.weights
         if is_able is not None and is_able[rows].any():
             chosen = is_able[rows]
@@ -123,8 +116,6 @@ class RowDemand:
         Args:
             count: how many; a row with a high weight comes several times.
         """
-        import numpy as np
-
         steps = (np.arange(count) + 0.5) * float(self._sums[-1]) / count
         places = np.minimum(np.searchsorted(self._sums, steps, "right"), len(self.rows) - 1)
         rows: np.ndarray[Any, Any] = self.rows[places]
@@ -146,8 +137,6 @@ class RowDemand:
 
         Source: the ratio estimator of cluster sampling; Cochran, Sampling Techniques (1977), 9A.
         """
-        import numpy as np
-
         # No `@`: BLAS divides so few numbers among threads, which wait for milliseconds on a busy
         # machine, and take as much time of its cores.
         shares = self.weights / self._sums[-1]
@@ -206,8 +195,6 @@ class RowDemand:
         Samples like this one rank its values as far from its own ranks as those are from the true
         ones.
         """
-        import numpy as np
-
         compute_shares = self._read.keys.compute_shares
         rng, shares = np.random.default_rng(_SEED), compute_shares(self._counts)
         errors = [
@@ -219,8 +206,6 @@ class RowDemand:
 
 def _find_able_rows(read: DeclaredRead, columns: ColumnBatch) -> np.ndarray[Any, Any]:
     """Return the rows that have a value in all fields that a read's conditions test."""
-    import numpy as np
-
     is_able = np.ones(len(columns), np.bool_)
     for test in read.conditions:
         missing = columns.find_nulls(test.field)

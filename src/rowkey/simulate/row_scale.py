@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.hotspots import MIN_GROWTH, SAME_RATE
 from rowkey.schema import NANOSECONDS
 from rowkey.simulate.value_groups import count_draws, number_values
@@ -19,11 +21,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.hotspots import DeclaredGrowth, TimeDensity
     from rowkey.plan import DeclaredRead
 
@@ -204,8 +201,6 @@ class RowScale:
             read: the read, which asks for values of that field alone.
             row_count: rows of the table before it grows.
         """
-        import numpy as np
-
         names = self._leave_out_time(read.equality_fields)
         share, density = self._part_share, self._density
         if share is None or density is None or names != (self._part,) or self._grows is not None:
@@ -302,8 +297,6 @@ class RowScale:
 
     def _place_rows(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return when each row came, from 0 at the begin of the sample to 1 at its end."""
-        import numpy as np
-
         count = self._rows.num_rows
         if self._density is None:
             places: np.ndarray[Any, np.dtype[np.float64]] = (np.arange(count) + 0.5) / count
@@ -457,8 +450,6 @@ class MissingRows:
         Args:
             mean: of the values of the sample.
         """
-        import numpy as np
-
         likely, *others = (
             (1 - float(shares.sum())) * mean
             + float(shares @ np.minimum(1 + shares * self.rows, self.max_rows))

@@ -7,18 +7,15 @@ so reading it costs as much as what it holds.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import RowError
 from rowkey.schema import RowCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.schema import Bounds
 
@@ -33,10 +30,6 @@ class RowsByKey:
     """
 
     def __init__(self, design: Design, rows: pa.RecordBatch, keys: Sequence[bytes]) -> None:
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         self._layout = design.layout
         columns = {"key": pa.array(keys, pa.binary())}
         qualifiers = _encode_qualifiers(design, rows)
@@ -71,8 +64,6 @@ class RowsByKey:
 
     def list_rows(self, events: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Return the rows that some events left behind, ascending: others may overwrite theirs."""
-        import numpy as np
-
         rows = self.places[events]
         return np.sort(rows[self.order[rows] == events])
 
@@ -90,8 +81,6 @@ class RowsByKey:
         Returns:
             One more count than rows, so that differences are those of spans.
         """
-        import numpy as np
-
         first, stop = self._layout.find_qualifier_range(bounds)
         if self._qualifiers is None or (first, stop) == (b"", b""):
             return self._row_counts
@@ -121,15 +110,11 @@ class RowsByKey:
     @cached_property
     def _row_counts(self) -> np.ndarray[Any, Any]:
         """Return how many rows are before each row, and how many there are."""
-        import numpy as np
-
         return np.arange(len(self) + 1)
 
     @cached_property
     def _qualifier_places(self) -> tuple[list[bytes], np.ndarray[Any, Any]]:
         """Return the distinct qualifiers, ascending, and the place of each row's among them."""
-        import numpy as np
-
         assert self._qualifiers is not None
         encoded = self._qualifiers.combine_chunks().dictionary_encode()
         names: list[bytes] = encoded.dictionary.to_pylist()
@@ -154,8 +139,6 @@ def _encode_qualifiers(design: Design, rows: pa.RecordBatch) -> pa.Array | None:
 
 def _find_changes(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     """Return for each value but the last whether the next one is another."""
-    import pyarrow.compute as pc
-
     values = column.combine_chunks()
     changes: np.ndarray[Any, Any] = pc.not_equal(values[1:], values[:-1]).to_numpy(
         zero_copy_only=False

@@ -5,16 +5,16 @@ Compressed times would lose their alignment, which is what makes `ts % n` fail.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.hotspots import Skew
 from rowkey.simulate.replay import Replay
 from rowkey.workload import EventBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.simulate.event_source import EventSource
@@ -84,9 +84,6 @@ def _generate_events(
     design: Design, source: EventSource, rows: Any, count: int, seed: int
 ) -> Iterator[EventBatch]:
     """Yield sampled rows in random order, with times at the declared rate."""
-    import numpy as np
-    import pyarrow as pa
-
     rate, time = design.writes.rate, design.writes.time
     assert rate is not None
     assert time is not None
@@ -117,8 +114,6 @@ def _find_time_grid(design: Design, source: EventSource, rows: Any) -> tuple[int
 
 def _encode_texts(rows: Any, index: int) -> Any:
     """Return the rows with dictionary-encoded texts, so that random rows are cheap to draw."""
-    import pyarrow as pa
-
     arrays = [
         column.dictionary_encode()
         if place != index and (pa.types.is_string(column.type) or pa.types.is_binary(column.type))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.cells import FOREVER_S
 from rowkey.hotspots import (
     MIN_ENTITY_EVENTS,
@@ -55,11 +57,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.hotspots import (
         BusiestShares,
@@ -352,8 +349,6 @@ class Simulation:
         Source: the number of equal shares with the same sum of squares; Hill, Diversity and
         Evenness (1973).
         """
-        import numpy as np
-
         density = self.time_density
         if density is None or density.sample_factor <= MAX_WAVE_FACTOR:
             return False
@@ -370,8 +365,6 @@ class Simulation:
         Args:
             growth: how the table follows from it.
         """
-        import pyarrow as pa
-
         density, rows = self.time_density, self._whole_sample.rows
         assert density is not None
         names = find_indivisible_fields(self.design)
@@ -427,8 +420,6 @@ class Simulation:
         Args:
             growth: how the table follows from the sample.
         """
-        import numpy as np
-
         shares, servers = self.write_shares, self.design.cluster.servers
         busiest = min(self.verdict.skew / servers, 1.0)
         if self.verdict.level == "even":  # chance explains where the sampled entities lie
@@ -494,9 +485,6 @@ class Simulation:
         Values of a great share keep it unless they are entities of which more are declared: chance
         has no part in that.
         """
-        import numpy as np
-        import pyarrow as pa
-
         part = self._declared_part
         if part is None or not part.fields or part.copies < MIN_FACTOR:
             return None
@@ -560,8 +548,6 @@ class Simulation:
             region_groups: the group of each region, from 0; None if each is its own.
             group_count: how many groups there are.
         """
-        import numpy as np
-
         if not self.replay.has_times:
             return None
         groups = None if region_groups is None else np.asarray(region_groups, np.int64)
@@ -591,8 +577,6 @@ class Simulation:
             region_groups: the group of each region, from 0.
             group_count: how many groups there are.
         """
-        import numpy as np
-
         load_map = self.sum_load_map(region_groups, group_count)
         if load_map is None:
             return None
@@ -792,8 +776,6 @@ class Simulation:
     @cached_property
     def load_result(self) -> LoadResult:
         """Return the measured load in which causes of hot spots are recognised."""
-        import pyarrow as pa
-
         verdict, replay = self.verdict, self.replay
         return LoadResult(
             replay.design,
@@ -914,8 +896,6 @@ def _remark_stray_times(density: TimeDensity | None, row_count: int) -> Iterator
 
 def _predict_growth(simulation: Simulation) -> RegionGrowth | None:
     """Predict how regions split until the table has the size that the file implies."""
-    import numpy as np
-
     design, keys = simulation.design, simulation.sampled_keys
     size = simulation.source.estimate_demand(design).size
     if not size or len(keys) < 2 or not simulation.key_bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from rowkey.simulate.simulation import Simulation
 from rowkey.simulate.split_report import choose_source_splits, open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.design import Design
     from rowkey.simulate.event_source import EventSource, PhaseProgress
     from rowkey.simulate.split_report import SplitReport

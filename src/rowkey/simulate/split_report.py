@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from rowkey.simulate.replay import sample_keys
 from rowkey.workload import choose_format, record_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.simulate.event_source import PhaseProgress
     from rowkey.workload import RecordedSample, SampleInput

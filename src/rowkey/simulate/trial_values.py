@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.schema import Parameter
 from rowkey.simulate.row_demand import RowDemand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
-
     from rowkey.keys import ColumnBatch
     from rowkey.plan import DeclaredRead
     from rowkey.schema import Bounds, Condition
@@ -104,8 +102,6 @@ class TrialValues:
         Args:
             trial: its number, below `TRIALS_PER_READ`.
         """
-        import numpy as np
-
         if trial not in self._questions:
             values, source_events = self.choose_values(trial)
             bounds = self._read.build_bounds(values)
@@ -143,8 +139,6 @@ class TrialValues:
             name: the field.
             chances: for each range the share of the ranges that are later, from 0 to 1.
         """
-        import numpy as np
-
         age = self._read.age
         assert age is not None
         least, greatest = self._find_extremes(name)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy as np
-    import pyarrow as pa
+from rowkey.array_libraries import np, pa
 
 
 def number_values(rows: pa.RecordBatch, names: Iterable[str]) -> np.ndarray[Any, Any]:
     """Return a number from 0 for each row; equal ones have equal values in some fields."""
-    import numpy as np
-
     groups = np.zeros(rows.num_rows, np.int64)
     for name in names:
         codes = rows.column(name).dictionary_encode().indices.fill_null(-1).to_numpy()
@@ -27,7 +22,5 @@ def count_draws(groups: np.ndarray[Any, Any]) -> float:
 
     Source: the design effect of clusters; Kish, Survey Sampling (1965), section 5.4.
     """
-    import numpy as np
-
     sizes = np.bincount(groups).astype(np.float64)
     return float(sizes.sum() ** 2 / (sizes @ sizes))

@@ -5,6 +5,7 @@ It is a part of the verdict on the whole design, `rowkey.advise.DesignVerdict`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb, sqrt
 from typing import TYPE_CHECKING
@@ -13,8 +14,6 @@ from rowkey.hotspots import WARM_RATIO, compute_even_deviation, compute_even_ske
 from rowkey.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.hotspots import BusiestShares, Skew
 
 JUDGED_WIDTHS_S = (10, 60, 600, 1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.hotspots import (
     MIN_PEAK_EVENTS,
     compute_colocated_share,
@@ -18,11 +20,6 @@ from rowkey.simulate.value_groups import count_draws, number_values
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.hotspots import Placements, Skew, TimeDensity
     from rowkey.simulate.part_peak import PartGrowth
 
@@ -164,8 +161,6 @@ def estimate_table_peak(
         region_count: how many regions there are.
         measurements: what was found of the same events and growth before, which more is added to.
     """
-    import numpy as np
-
     seconds = density.first_ms / 1_000 + density.place_times(rows) * density.duration_s
     servers = len(write_shares)
     for width_s in PEAK_WIDTHS_S:
@@ -226,8 +221,6 @@ def _share_more_entities(write_shares: Floats, entities: Ints) -> Floats:
         write_shares: the share of all sampled events that each server takes.
         entities: the number of the entity of each event, which lies on one server.
     """
-    import numpy as np
-
     servers, draws = len(write_shares), count_draws(entities)
     chance = 1 + _compute_chance_excess(draws, servers) + _compute_noise(draws, servers)
     if float(write_shares.max()) * servers > chance:
@@ -261,6 +254,4 @@ def find_common_load(
 
 def _number_groups(rows: pa.RecordBatch, names: Sequence[str]) -> Ints:
     """Return the number of each row's values in some fields; each row has its own without any."""
-    import numpy as np
-
     return number_values(rows, names) if names else np.arange(rows.num_rows)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.errors import BatchError, DesignRefused, RowError
 from rowkey.messages import format_value
@@ -11,10 +13,6 @@ from rowkey.table.row_classes import merge_values, to_mapping
 from rowkey.table.row_writer import RowWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-    from typing import Self
-
     from rowkey.table.companions.joint_writes import WriteState
     from rowkey.table.row_writer import ChangeBuilder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -12,6 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.catalog import TABLE_ID_ATTRIBUTE
 from rowkey.errors import InvalidArgument, RowError, SampleError
 from rowkey.keys import add_row_number, validate_batch
@@ -30,10 +31,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.table.companions.joint_writes import WriteState
     from rowkey.table.table import Table
@@ -221,8 +218,6 @@ def compute_load_salts(design: Design, rows: pa.RecordBatch) -> Any:
         design: a design whose key has a random salt.
         rows: columns named as its fields.
     """
-    import numpy as np
-
     keys = design.key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
     hashed = np.fromiter(map(hash, keys.to_pylist()), np.int64, rows.num_rows)
     return hashed % design.key.salt_count
@@ -474,9 +469,6 @@ def _skip_rows(rows: Iterable[_NumberedRows], count: int) -> Iterator[_NumberedR
 
 def _shuffle_rows(rows: Iterable[_NumberedRows]) -> Iterator[_NumberedRows]:
     """Yield the rows of a file shuffled, `SHUFFLE_ROWS` at a time, in a reproducible order."""
-    import numpy as np
-    import pyarrow as pa
-
     buffer: list[_NumberedRows] = []
     random = np.random.default_rng(0)
     for one in chain(rows, [None]):

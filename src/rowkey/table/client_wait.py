@@ -8,13 +8,12 @@ time for which a client may use the entry from before.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.catalog import CatalogEntry
     from rowkey.engines import Engine
 

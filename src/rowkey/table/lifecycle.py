@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,6 @@ from rowkey.table.moves.moved_table import find_moved_table, find_used_table, re
 from rowkey.table.table_location import TableLocation, build_missing_error, check_table_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.catalog import Catalog, CatalogEntry
     from rowkey.engines import Engine
     from rowkey.table.table import Table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from rowkey.table.row_classes import to_mapping
 from rowkey.table.row_writer import stamp_mutation, to_row_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rowkey.cells import Cell, RowCells
     from rowkey.engines import SendCheck
     from rowkey.rows import Layout

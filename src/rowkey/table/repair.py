@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from rowkey.array_libraries import pa
 from rowkey.catalog import (
     CATALOG_ATTRIBUTE,
     COUNTS_ATTRIBUTE,
@@ -52,10 +54,6 @@ from rowkey.table.table_location import (
 from rowkey.table.table_spec import build_table_spec, has_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
-
     from rowkey.catalog import Catalog, CatalogEntry
     from rowkey.design import Design
     from rowkey.engines import CellInspection, Engine, RepairResult, SalvageResult, TableSpec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from rowkey.rows import UndeclaredCells, check_undeclared_name, find_next_prefix
 from rowkey.table.scans.merge import select_newest_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rowkey.cells import Cell
     from rowkey.design import Design
     from rowkey.engines import Store

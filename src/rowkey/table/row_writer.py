@@ -7,6 +7,7 @@ change of the row in between, it gets its timestamp and is written: `RowClock` s
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,8 +20,6 @@ from rowkey.table.row_classes import to_mapping
 from rowkey.workload import check_time_unit, list_plausible_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.engines import RowClock, Store
     from rowkey.keys import Key

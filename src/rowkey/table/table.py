@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
 from rowkey.cells import LATEST, Cell, CellType, RowCells
@@ -22,10 +23,6 @@ from rowkey.table.row_writer import RowChange, RowWriter
 from rowkey.table.scans import Scan, check_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from types import TracebackType
-    from typing import Self
-
     from rowkey.catalog import Catalog, Lease
     from rowkey.design import Design
     from rowkey.engines import Engine, RegionRequestCounts, Store

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import (
@@ -54,9 +55,6 @@ from rowkey.table.table_spec import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
-
     from rowkey.catalog import Catalog
     from rowkey.design import Design
     from rowkey.engines import Engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from rowkey.errors import CatalogMismatch, DesignRefused, Mistake
 from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rowkey.cells import Family
     from rowkey.design import Design
     from rowkey.engines import Store

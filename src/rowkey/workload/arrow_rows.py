@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError, SampleError
 from rowkey.messages import format_value
 from rowkey.workload.arrow_source import (
@@ -19,10 +21,6 @@ from rowkey.workload.values.time_range import check_time_unit, find_foreign_time
 from rowkey.workload.values.typed_columns import convert_column, format_first_value, mark_blanks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import pyarrow as pa
-
     from rowkey.keys import Field
 
 
@@ -69,8 +67,6 @@ def convert_rows(
 
     Cost: as `convert_column` for each column.
     """
-    import pyarrow as pa
-
     columns, stop, error = [], rows.num_rows, None
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         field = fields.get(name)
@@ -106,8 +102,6 @@ def _find_lost_value(field: Field, column: pa.Array, converted: pa.Array) -> int
 
     An empty text is null in a nullable field. Without such a value the number of rows is returned.
     """
-    import numpy as np
-
     if converted.null_count == column.null_count:
         return len(column)
     is_null = mark_blanks(column) if field.nullable else column.is_null().to_numpy(False)

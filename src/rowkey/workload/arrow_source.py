@@ -6,10 +6,12 @@ none of these is imported here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from rowkey.array_libraries import pa
 from rowkey.errors import SampleError
 from rowkey.messages import format_value
 from rowkey.workload.batch_store import BatchStore
@@ -25,10 +27,6 @@ from rowkey.workload.joined_columns import expand_names, join_batch, replace_joi
 from rowkey.workload.recorded_sample import RecordedSample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.workload.records import SkippedRows
 
 ALLOWED_SOURCES = "a pandas or polars DataFrame, a pyarrow Table or reader, or a DuckDB relation"
@@ -71,8 +69,6 @@ def open_arrow_source(source: Any) -> pa.RecordBatchReader:
     Raises:
         SampleError: it cannot be converted to Arrow.
     """
-    import pyarrow as pa
-
     with refuse_unreadable(name_source(source)):
         if hasattr(source, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(source)

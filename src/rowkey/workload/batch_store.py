@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
+from rowkey.array_libraries import pa
 
 MAX_MEMORY_BYTES = 1 << 27
 """Bytes of batches that are kept in memory; further ones go to a temporary file."""
@@ -49,8 +47,6 @@ class BatchStore:
 
     def _write(self, batch: pa.RecordBatch) -> None:
         """Write a batch to the temporary file, which is created at the first one."""
-        import pyarrow as pa
-
         if self._file is None:
             folder = TemporaryDirectory(prefix="rowkey-sample-")
             self._path = Path(folder.name) / "batches.arrow"
@@ -66,8 +62,6 @@ class BatchStore:
 
     def read_from(self, index: int) -> Iterator[pa.RecordBatch]:
         """Yield the batches from one on; those that are added meanwhile may be missing."""
-        import pyarrow as pa
-
         batches = self._batches[index:]
         spans = self._spans[max(index - len(self._batches), 0) :]
         yield from batches

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.schema import FieldFacts
 from rowkey.workload.distinct_counter import DistinctCounter
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys import Field, FieldColumn
 
 MAX_HEAVY_VALUES = 10
@@ -42,8 +40,6 @@ class ColumnSummary:
 
     def add(self, column: FieldColumn) -> None:
         """Count the next values."""
-        import numpy as np
-
         from rowkey.keys import compute_fingerprints, encode_plain_values
 
         pieces = encode_plain_values(self.field, column.values)
@@ -127,8 +123,6 @@ class _NumberSummary:
 
     def add(self, numbers: np.ndarray[Any, Any]) -> None:
         """Count the next numbers."""
-        import numpy as np
-
         if not len(numbers):
             return
         previous_high = self.high if self.high is not None else int(numbers[0])
@@ -189,8 +183,6 @@ class _RunningMaxima:
 
     def add(self, rises: np.ndarray[Any, Any]) -> None:
         """Add the next running maxima, in ascending order."""
-        import numpy as np
-
         values, counts = np.unique(rises, return_counts=True)
         self._append(values, counts)
 
@@ -204,8 +196,6 @@ class _RunningMaxima:
 
     def _halve(self) -> None:
         """Keep every second number, with the counts of both."""
-        import numpy as np
-
         values, counts = self._collect()
         starts = np.arange(0, len(values), 2)
         self._values = [values[np.minimum(starts + 1, len(values) - 1)]]
@@ -214,8 +204,6 @@ class _RunningMaxima:
 
     def _collect(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return the numbers and their counts as two arrays."""
-        import numpy as np
-
         kinds = {values.dtype for values in self._values}
         # Unsigned numbers come signed where all of a batch are small.
         values = [one.astype(np.uint64) if len(kinds) > 1 else one for one in self._values]
@@ -233,8 +221,6 @@ class _RunningMaxima:
 
 def _find_common_divisor(numbers: np.ndarray[Any, Any], first: int, divisor: int) -> int:
     """Return the greatest common divisor of a known one and all distances from the first number."""
-    import numpy as np
-
     low, high = int(numbers.min()), int(numbers.max())
     if max(high, high - first, first - low) >= 1 << 62:
         return math.gcd(divisor, *(number - first for number in numbers.tolist()))
@@ -244,8 +230,6 @@ def _find_common_divisor(numbers: np.ndarray[Any, Any], first: int, divisor: int
 
 def _count_heaviest_numbers(field: Field, values: pa.Array) -> list[tuple[Any, int]]:
     """Return the most frequent values of a field of numbers, each with its count."""
-    import pyarrow as pa
-
     from rowkey.keys import build_field_column
 
     column = build_field_column(field, values.drop_null())
@@ -262,9 +246,6 @@ def _encode_values(values: pa.Array) -> tuple[list[Any], np.ndarray[Any, Any]]:
 
     Nulls are left out.
     """
-    import numpy as np
-    import pyarrow as pa
-
     present_values = values.drop_null()
     if pa.types.is_null(present_values.type):
         return [], np.empty(0, np.int64)
@@ -279,8 +260,6 @@ def _encode_values(values: pa.Array) -> tuple[list[Any], np.ndarray[Any, Any]]:
 
 def _count_heaviest(codes: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
     """Return the most frequent codes, each with its count; of equal ones the lowest code first."""
-    import numpy as np
-
     counts = np.bincount(codes)
     heaviest = np.argsort(-counts, kind="stable")[:MAX_HEAVY_VALUES]
     return list(zip(heaviest.tolist(), counts[heaviest].tolist(), strict=True))
@@ -293,8 +272,6 @@ def _compute_rising_share(values: list[Any], codes: np.ndarray[Any, Any]) -> flo
         values: the different values, at least one, in the order of their first appearance.
         codes: which of them each is.
     """
-    import numpy as np
-
     highest, records = values[0], [0]
     for code, value in enumerate(values):
         if value > highest:
@@ -311,8 +288,6 @@ def find_dependencies(rows: pa.RecordBatch, names: list[str]) -> dict[str, tuple
 
     A field that never repeats determines every other by accident and is left out.
     """
-    import numpy as np
-
     dependencies: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
     head = rows.slice(0, MAX_COMPARED_EVENTS)
     if len(names) > MAX_COMPARED_FIELDS or not head.num_rows:
@@ -337,7 +312,5 @@ def find_dependencies(rows: pa.RecordBatch, names: list[str]) -> dict[str, tuple
 
 def _count_distinct(codes: np.ndarray[Any, Any]) -> int:
     """Return how many different numbers there are."""
-    import numpy as np
-
     # With counts NumPy sorts the numbers, which takes a tenth of the time of its hash table.
     return len(np.unique(codes, return_counts=True)[0])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import IO, Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from rowkey.array_libraries import pa
 
 COMPRESSED_SUFFIXES = (".gz", ".zip", ".xz", ".zst", ".bz2")
 _FIRST_BYTES = {
@@ -180,8 +180,6 @@ def open_decoded(file: IO[bytes], compression: str) -> IO[bytes]:
 
 def _open_zstd(file: IO[bytes]) -> Decoder:
     """Return a decoder of zstd, whose window Arrow limits to 128 MiB."""
-    import pyarrow as pa
-
     decoder: Decoder = pa.CompressedInputStream(pa.PythonFile(_Unclosed(file), "r"), "zstd")
     return decoder
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.messages import suggest_name
 from rowkey.workload.joined_columns import expand_names, replace_joined_names
@@ -18,12 +20,6 @@ from rowkey.workload.values.number_layouts import NUMBER_LAYOUTS, parse_number_l
 from rowkey.workload.values.time_layouts import parse_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-    from pathlib import Path
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys import Domain
     from rowkey.workload.values.time_layouts import TimeLayout
 
@@ -544,8 +540,6 @@ def build_rng(purpose: str, seed: int) -> np.random.Generator:
         purpose: tells one use from another.
         seed: where randomness begins: a whole number from 0.
     """
-    import numpy as np
-
     return np.random.Generator(build_bit_generator(purpose, seed))
 
 
@@ -557,8 +551,6 @@ def build_bit_generator(purpose: str, seed: int, first_event: int = 0) -> np.ran
         seed: where randomness begins: a whole number from 0.
         first_event: the number of the event whose bits come first.
     """
-    import numpy as np
-
     sequence = np.random.SeedSequence(seed, spawn_key=tuple(purpose.encode()))
     return np.random.PCG64(sequence).advance(first_event)
 

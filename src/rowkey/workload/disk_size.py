@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.cells import (
     LATEST,
     BlockCell,
@@ -17,11 +19,6 @@ from rowkey.cells import (
 from rowkey.workload.write_pattern import DEFAULT_EVENTS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.cells import CellBlock, Family
     from rowkey.rows import Layout
     from rowkey.workload.write_pattern import WritePattern
@@ -101,8 +98,6 @@ def measure_family_sizes(
 
 def _choose_rows(events: SampledEvents) -> np.ndarray[Any, Any]:
     """Return the indexes of the rows to measure, in the order of their keys."""
-    import numpy as np
-
     order = np.array(sorted(range(len(events.keys)), key=events.keys.__getitem__), np.int64)
     row_bytes = events.rows.nbytes / max(len(order), 1)
     count = min(MAX_MEASURED_ROWS, max(int(MAX_MEASURED_BYTES / max(row_bytes, 1)), STRETCH_COUNT))

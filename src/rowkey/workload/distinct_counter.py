@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.array_libraries import np
 from rowkey.schema import RowCounts
-
-if TYPE_CHECKING:
-    import numpy as np
 
 MAX_FINGERPRINTS = 1 << 19
 """Different things kept. Of fewer the count is exact, of more it is right to about 0.2 %."""
@@ -28,8 +26,6 @@ class DistinctCounter:
     """
 
     def __init__(self, capacity: int = MAX_FINGERPRINTS) -> None:
-        import numpy as np
-
         self.capacity = capacity
         self.event_count = 0
         self.sampling_level = 0
@@ -40,8 +36,6 @@ class DistinctCounter:
 
     def add(self, fingerprints: np.ndarray[Any, Any]) -> None:
         """Count the fingerprints of the next events."""
-        import numpy as np
-
         self.event_count += len(fingerprints)
         if self.sampling_level:
             fingerprints = fingerprints[fingerprints < np.uint64(1 << 64 - self.sampling_level)]
@@ -52,8 +46,6 @@ class DistinctCounter:
 
     def _merge_pending(self) -> None:
         """Count the pending fingerprints, and lower the limit if too many are kept."""
-        import numpy as np
-
         if not self._pending_count:
             return
         ordered = np.sort(np.concatenate(self._pending_batches))
@@ -65,8 +57,6 @@ class DistinctCounter:
 
     def _raise_level(self, level: int) -> None:
         """Drop the fingerprints that are not below the limit of a higher level."""
-        import numpy as np
-
         self.sampling_level = level
         if level:
             below = int(np.searchsorted(self._fingerprints, np.uint64(1 << 64 - level)))
@@ -75,8 +65,6 @@ class DistinctCounter:
 
     def merge(self, other: DistinctCounter) -> None:
         """Add the counts of another counter of the same capacity."""
-        import numpy as np
-
         self._merge_pending()
         other._merge_pending()
         self.event_count += other.event_count
@@ -93,8 +81,6 @@ class DistinctCounter:
         self, fingerprints: np.ndarray[Any, Any], occurrences: np.ndarray[Any, Any]
     ) -> None:
         """Add ascending distinct fingerprints to the kept ones."""
-        import numpy as np
-
         if not len(self._fingerprints):
             self._fingerprints, self._occurrences = fingerprints, occurrences.copy()
             return
@@ -154,8 +140,6 @@ def _insert_at(
         places: the index of each inserted item in the result, ascending.
         added: the inserted items.
     """
-    import numpy as np
-
     merged = np.empty(len(kept) + len(added), kept.dtype)
     is_kept = np.ones(len(merged), np.bool_)
     is_kept[places] = False

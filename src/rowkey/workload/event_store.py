@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.workload.batch_store import BatchStore
 from rowkey.workload.reservoir import decode_rows
 from rowkey.workload.sample_file import EventBatch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import numpy as np
-    import pyarrow as pa
 
 MAX_RUN_EVENTS = 1 << 20
 """Events sorted in memory at a time; more are sorted in runs, which are then merged."""
@@ -61,8 +57,6 @@ class EventStore:
         Args:
             bits: where randomness comes from.
         """
-        import numpy as np
-
         chance = np.random.Generator(bits)
         clocks = (batch.clock_ms for batch in self.read_events())
         ends = [(one.min(), one.max()) for one in clocks if one is not None and len(one)]
@@ -87,8 +81,6 @@ class EventStore:
 
 def _join_clock(events: EventBatch) -> pa.RecordBatch:
     """Return events as one batch with a column of their times, if they have any."""
-    import pyarrow as pa
-
     if events.clock_ms is None:
         return events.rows
     return events.rows.append_column(CLOCK_COLUMN, pa.array(events.clock_ms))
@@ -118,9 +110,6 @@ def _sort_runs(events: Iterable[EventBatch]) -> Iterator[pa.Table]:
 
 def _sort_batches(batches: list[pa.RecordBatch]) -> pa.Table:
     """Return the rows of some batches in the order of their times."""
-    import numpy as np
-    import pyarrow as pa
-
     table = pa.Table.from_batches(batches).combine_chunks()
     clock_ms = table.column(CLOCK_COLUMN).to_numpy()
     if bool((clock_ms[1:] >= clock_ms[:-1]).all()):
@@ -134,8 +123,6 @@ def _merge_runs(runs: Sequence[BatchStore]) -> Iterator[pa.RecordBatch]:
     Each step sorts the events that come before all events of later batches, so that runs whose
     times alternate are not cut into batches of single events.
     """
-    import numpy as np
-
     streams = [iter(run) for run in runs]
     first_batches = {number: next(stream, None) for number, stream in enumerate(streams)}
     heads = {number: batch for number, batch in first_batches.items() if batch is not None}

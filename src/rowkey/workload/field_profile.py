@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.workload.column_summary import ColumnSummary, find_dependencies
 from rowkey.workload.reservoir import Reservoir
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys import Field
     from rowkey.schema import FieldFacts
     from rowkey.workload.sample_file import EventBatch

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
@@ -11,9 +13,6 @@ from rowkey.messages import join_names, shorten_text
 from rowkey.workload.sample_streams import CONVERT_REMEDY, find_marked_byte, format_marked_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from rowkey.workload.contract import SampleFormat
 
 _MAX_SHOWN_VALUES = 5

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa, pc
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pyarrow as pa
-
     Joins = Mapping[str, Sequence[str]]
     """The columns that are joined, in order, by the name of the column that they become."""
 
@@ -42,9 +41,6 @@ def join_batch(
 
     A joined value has a space between its parts, and is null if one of them is.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     names = replace_joined_names(joins, batch.schema.names) if columns is None else list(columns)
     arrays = []
     for name in names:

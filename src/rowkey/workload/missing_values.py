@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import numpy as np
+from rowkey.array_libraries import np
 
+if TYPE_CHECKING:
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 CHANCES = (0.975, 0.5, 0.025)
@@ -61,8 +61,6 @@ def estimate_missing_values(
     >>> round(float(missing.likely_shares.max()), 2)
     0.8
     """
-    import numpy as np
-
     sizes = np.sort(value_shares)[::-1]
     smallest, shares = float(sizes[0]), []
     for chance in CHANCES:
@@ -85,8 +83,6 @@ def bound_missing_values(
         missing_share: share of all events of the table that larger values have at most.
         value_shares: of each value of the sample, in the same unit.
     """
-    import numpy as np
-
     law = _continue_power_law(sample_share, CHANCES[1], np.sort(value_shares)[::-1])
     if law.sum() > missing_share:
         law = _fit_shares(len(law), missing_share, float(value_shares.max()))
@@ -101,8 +97,6 @@ def _continue_power_law(sample_share: float, chance: float, sizes: Floats) -> Fl
         chance: that a sample has none of them.
         sizes: the values of the sample, descending.
     """
-    import numpy as np
-
     tail = min(max(MIN_TAIL_VALUES, int(len(sizes) * TAIL_SHARE)), len(sizes) - 1)
     exponent = float(np.log(sizes[:tail] / sizes[tail]).mean()) if tail else 0.0
     count = min(max(round(log(chance) / log(1 - sample_share)), 1), MAX_RANKS)
@@ -112,8 +106,6 @@ def _continue_power_law(sample_share: float, chance: float, sizes: Floats) -> Fl
 
 def _fit_shares(count: int, total: float, smallest: float) -> Floats:
     """Return the shares of some values that follow a power law of a given sum."""
-    import numpy as np
-
     if count * smallest >= total:
         count = max(int(total / smallest), 1)
         return np.full(count, total / count)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import compute_cell_bytes
 from rowkey.rows import Layout, build_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pyarrow as pa
-
     from rowkey.cells import CellBlock
     from rowkey.workload.sample_file import SampleFile
 
@@ -110,16 +108,12 @@ def measure_stored_bytes(layout: Layout, rows: pa.RecordBatch) -> int:
     Cost: 20 to 100 ns a cell; packed cells 1 µs.
     Source: KeyValue; see `rowkey.cells.compute_cell_bytes`.
     """
-    import numpy as np
-
     salts = np.zeros(rows.num_rows, np.int64) if layout.key.is_salted else None
     return sum(map(_measure_block, layout.encode_blocks(rows, salts=salts)))
 
 
 def _measure_block(block: CellBlock) -> int:
     """Return the bytes of the cells of one block."""
-    import pyarrow.compute as pc
-
     is_present = block.values.is_valid()
     count = pc.sum(is_present).as_py() or 0
     fixed = compute_cell_bytes(0, len(block.family.encode()), 0, 0) * count
@@ -141,7 +135,5 @@ def _measure_block(block: CellBlock) -> int:
 
 def _sum_lengths(strings: Any, is_valid: Any = None) -> int:
     """Return the total bytes of some strings."""
-    import pyarrow.compute as pc
-
     lengths = pc.binary_length(strings if is_valid is None else strings.filter(is_valid))
     return int(pc.sum(lengths).as_py() or 0)

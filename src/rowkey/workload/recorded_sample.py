@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.workload.columnar.batches import join_batches, read_batches
 from rowkey.workload.parsed_rows import ParsedRows
 from rowkey.workload.records import SkippedRows
 from rowkey.workload.sample_cache import SampleCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from typing import Any
-
-    import pyarrow as pa
-
     from rowkey.workload.contract import SampleFormat
     from rowkey.workload.field_profile import FieldProfile
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.errors import SampleError
 from rowkey.messages import pluralize
 from rowkey.workload.sample_streams import (
@@ -18,11 +21,6 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    import pyarrow as pa
-
     Record = Sequence[str | None]
 
 MAX_SKIPPED_ROWS_NAMED = 10
@@ -120,8 +118,6 @@ def build_batches(records: Iterable[Record], columns: Sequence[str]) -> Iterator
 
 def build_text_batch(rows: list[Record], columns: Sequence[str]) -> pa.RecordBatch:
     """Return records as columns of text."""
-    import pyarrow as pa
-
     found = zip(*rows, strict=True) if rows else ((),) * len(columns)
     arrays = [pa.array(values, pa.string()) for values in found]
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
@@ -134,8 +130,6 @@ def build_empty_batch(schema: pa.Schema, column_indexes: Sequence[int]) -> pa.Re
         schema: all columns.
         column_indexes: those wanted.
     """
-    import pyarrow as pa
-
     fields = [schema.field(place) for place in column_indexes]
     arrays = [pa.nulls(0, field.type) for field in fields]
     return pa.RecordBatch.from_arrays(arrays, names=[field.name for field in fields])

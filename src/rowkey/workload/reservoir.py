@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.workload.contract import build_bit_generator
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
 
 RESERVOIR_CAPACITY = 1 << 17
 """Events kept: shares are then known to about a quarter of a percent."""
@@ -54,8 +51,6 @@ class Reservoir:
 
     def offer(self, rows: pa.RecordBatch) -> None:
         """Offer the next events, some of which are kept."""
-        import numpy as np
-
         count = rows.num_rows
         if not count:
             return
@@ -99,8 +94,6 @@ class Reservoir:
 
     def _shrink_to_fit(self) -> None:
         """Keep at most `capacity` events, those with the smallest tags."""
-        import numpy as np
-
         if self._held_count <= self.capacity and self._held_bytes <= MAX_HELD_BYTES:
             return
         tags = np.concatenate(self._tags)
@@ -117,8 +110,6 @@ class Reservoir:
 
     def _drop_above(self, highest_tag: int) -> None:
         """Drop the events whose tags are above a limit."""
-        import numpy as np
-
         self._tag_limit = highest_tag + 1
         for at, tags in enumerate(self._tags):
             indexes = np.flatnonzero(tags <= np.uint64(highest_tag))
@@ -130,16 +121,11 @@ class Reservoir:
 
     def _combine_batches(self) -> pa.RecordBatch:
         """Return the kept rows as one batch."""
-        import pyarrow as pa
-
         table = pa.Table.from_batches(self._batches).combine_chunks()
         return table.to_batches()[0] if table.num_rows else table.schema.empty_table()
 
     def collect_rows(self) -> pa.RecordBatch:
         """Return the kept events in the order of their numbers."""
-        import numpy as np
-        import pyarrow as pa
-
         self._shrink_to_fit()
         if not self._batches:
             return pa.record_batch({})
@@ -150,8 +136,6 @@ class Reservoir:
 
     def collect_positions(self) -> np.ndarray[Any, Any]:
         """Return the number of each kept event among all, from 0, ascending."""
-        import numpy as np
-
         self._shrink_to_fit()
         if not self._positions:
             return np.empty(0, np.int64)
@@ -160,8 +144,6 @@ class Reservoir:
 
 def decode_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Return rows with their dictionaries resolved, so that batches can stand together."""
-    import pyarrow as pa
-
     arrays = [
         column.cast(column.type.value_type)
         if isinstance(column.type, pa.DictionaryType)
@@ -173,10 +155,6 @@ def decode_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 def _measure_rows(rows: pa.RecordBatch) -> np.ndarray[Any, Any]:
     """Return the bytes that the values of each row take."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     sizes = np.zeros(rows.num_rows, np.int64)
     for column in rows.columns:
         if pa.types.is_string(column.type) or pa.types.is_binary(column.type):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, cached_property
@@ -14,6 +15,7 @@ from stat import S_ISDIR
 from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.durable_files import open_regular_file
 from rowkey.stored_messages import iter_messages, restore_messages
 from rowkey.workload.batch_store import BatchStore
@@ -21,8 +23,6 @@ from rowkey.workload.parsed_rows import ParsedRows
 from rowkey.workload.records import SkippedRows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.workload.contract import SampleFormat
 
 CACHE_FOLDER = ".rowkey-cache"
@@ -99,8 +99,6 @@ class SampleCache:
 
     def load(self) -> ParsedRows | None:
         """Return the rows that are kept, mapped into memory; None if there are none."""
-        import pyarrow as pa
-
         try:
             if not _is_own_folder(self._folder):
                 return None
@@ -155,8 +153,6 @@ class SampleCache:
 
     def _write(self, rows: ParsedRows, file_hash: str) -> None:
         """Write rows under another name first; only this user can read them."""
-        import pyarrow as pa
-
         schemas = {batch.schema for batch in rows.batches}
         if len(schemas) > 1:
             return
@@ -224,8 +220,6 @@ def _read_state(path: Path) -> tuple[int, int, int]:
 @cache
 def _hash_parsers() -> bytes:
     """Return what changes with the code that parses samples."""
-    import pyarrow as pa
-
     files = sorted([*_PACKAGE.parent.glob("*.py"), *_PACKAGE.rglob("*.py")])
     states = [(one.name, _read_state(one)) for one in files]
     return sha256(repr([states, pa.__version__, sys.version]).encode()).digest()

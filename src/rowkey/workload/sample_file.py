@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, SampleError
 from rowkey.messages import Message, shorten_text, suggest_name
 from rowkey.workload.arrow_source import ArrowSource
@@ -25,11 +27,6 @@ from rowkey.workload.values.time_range import TimeRangeCheck
 from rowkey.workload.values.typed_columns import convert_column, mark_blanks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.errors import Mistake
     from rowkey.keys import ByteColumn, Field, FieldColumn, Key
     from rowkey.workload.arrow_source import SampleInput
@@ -79,8 +76,6 @@ class EventBatch:
         Raises:
             RowError: an event has none.
         """
-        import numpy as np
-
         from rowkey.keys import ColumnBatch
 
         if self._key_pieces is None or self._key_pieces[0] is not key:
@@ -305,9 +300,6 @@ class SampleFile:
         self, arrays: list[Any], raw: list[Any]
     ) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
         """Return the rows with a value for every required field, and their indexes."""
-        import numpy as np
-        import pyarrow as pa
-
         batch = pa.RecordBatch.from_arrays(arrays, names=list(self.fields))
         is_complete = np.ones(batch.num_rows, np.bool_)
         lacking: list[tuple[int, np.ndarray[Any, Any]]] = []
@@ -442,8 +434,6 @@ def to_clock_ms(field: Field, array: pa.Array) -> np.ndarray[Any, Any]:
         field: a field with a unit of time.
         array: its values, without nulls.
     """
-    import numpy as np
-
     values = field.to_internal_batch(array)
     tick = field.type.unit_ns or 1
     milli = 1_000_000

@@ -9,19 +9,17 @@ import shutil
 import stat
 import zipfile
 import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from string import hexdigits
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from rowkey.errors import SampleError
 from rowkey.messages import shorten_text, suggest_name
 from rowkey.open_file_limit import raise_shortage
 from rowkey.workload.compression import COMPRESSED_SUFFIXES, find_compression, open_decoded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 _DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError)
 """What a stream raises whose compression is broken, or of a method that Python does not know."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError
 from rowkey.messages import pluralize
 from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
@@ -18,11 +20,6 @@ from rowkey.workload.records import SkippedRows
 from rowkey.workload.sample_file import EventBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.cells import Family
     from rowkey.keys import Field, Key
     from rowkey.rows import Layout
@@ -243,8 +240,6 @@ class SampleSummary:
         self, layout: Layout, families: Mapping[str, Family], writes: WritePattern
     ) -> Mapping[str, FamilySize]:
         """Measure the bytes that an event adds to each family, with salts of a given seed."""
-        import numpy as np
-
         if not set(layout.fields) <= set(self.rows.schema.names):
             return {}
         with suppress(RowError):
@@ -290,8 +285,6 @@ class SampleSummary:
     @property
     def keys_with_salts(self) -> Sequence[bytes]:
         """Return the keys of `keyed_events` with a salt drawn for each, where they have one."""
-        import numpy as np
-
         keyed, key = self.keyed_events, self.key
         assert key is not None
         salts = key.draw_salts(len(keyed.keys), np.random.default_rng(0))
@@ -330,8 +323,6 @@ class KeyedEvents:
             field: the field.
             value: the value, as the facts have it.
         """
-        import numpy as np
-
         from rowkey.keys import build_field_column
 
         coded = self.rows.column(field.name).dictionary_encode()
@@ -347,8 +338,6 @@ class KeyedEvents:
 
 def _take_rows(rows: pa.RecordBatch, count: int) -> pa.RecordBatch:
     """Return some rows at equal steps, whose dictionaries have no other values."""
-    import pyarrow as pa
-
     taken = rows.take([n * rows.num_rows // count for n in range(count)])
     columns = [
         column.dictionary_decode().dictionary_encode()

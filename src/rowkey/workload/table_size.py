@@ -5,14 +5,13 @@ Of its cells the newest versions stay, as many as the family keeps.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf, prod
 from typing import TYPE_CHECKING
 
 from rowkey.cells import FOREVER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.cells import Family
     from rowkey.keys import Field
     from rowkey.rows import Layout

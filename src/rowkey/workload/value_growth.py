@@ -8,15 +8,14 @@ over its pairs of moments.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 LAG_COUNT = 12
@@ -76,8 +75,6 @@ class ValueGrowth:
     """
 
     def __init__(self, groups: np.ndarray[Any, Any], places: Floats) -> None:
-        import numpy as np
-
         sizes = np.bincount(groups)
         steps = _find_steps(groups, places)
         self.is_heavy = _find_heavy(sizes) & (steps == 0)
@@ -138,8 +135,6 @@ class _LagCurve:
     """
 
     def __init__(self, pairs: Floats, pair_counts: Floats, value_count: int) -> None:
-        import numpy as np
-
         self._counts = np.maximum(pair_counts, 1.0)
         self._shares = pairs.sum(0) / self._counts
         near, middle, far = slice(MIDDLE), slice(MIDDLE, FAR), slice(FAR, LAG_COUNT)
@@ -160,8 +155,6 @@ class _LagCurve:
 
         Source: the rule of three: what none of n pairs of values showed is rarer than 3 / n.
         """
-        import numpy as np
-
         first = int(np.flatnonzero(self._shares).max(initial=-1)) + 1
         seen_share = (1 - first / LAG_COUNT) ** 2
         pairs = value_count**2 / 2 * seen_share
@@ -175,8 +168,6 @@ class _LagCurve:
 
     def compare(self, length: float, weigh: Callable[[Floats, float], Floats]) -> Estimate:
         """Return the mean chance over a time, divided by that over the recording."""
-        import numpy as np
-
         inside = (np.arange(_STEP_COUNT) + 0.5) / _STEP_COUNT
         shares = self._interpolate(inside)
         base = float((shares * weigh(inside, 1.0)).mean())
@@ -204,8 +195,6 @@ class _LagCurve:
 
     def _interpolate(self, lags: Floats) -> Floats:
         """Return the chance at lags within the recording, also where it has hardly any events."""
-        import numpy as np
-
         known = np.flatnonzero(self._counts > MIN_LAG_PAIRS * self._counts.max())
         chances: Floats = np.interp(lags, known / LAG_COUNT, self._shares[known])
         return chances
@@ -217,15 +206,11 @@ class _LagCurve:
 
     def _decline(self, lags: Floats, change: float) -> Floats:
         """Return a chance that goes on falling by as much as it fell, until it is 0."""
-        import numpy as np
-
         middle, far = self._places
         return np.maximum(self._far - max(change, 0.0) / (far - middle) * (lags - far), 0.0)
 
     def _fade(self, lags: Floats) -> Floats:
         """Return a chance that goes on falling by as large a part."""
-        import numpy as np
-
         middle, far = self._places
         rate = np.log(self._middle / max(self._far, self._middle * 1e-3)) / (far - middle)
         chances: Floats = self._far * np.exp(-rate * (lags - far))
@@ -245,8 +230,6 @@ def _find_heavy(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     >>> _find_heavy(np.array([100] * 12)).any(), _find_heavy(np.array([900] + [10] * 500)).sum()
     (np.False_, np.int64(1))
     """
-    import numpy as np
-
     order = np.argsort(-sizes, kind="stable")
     ordered = sizes[order]
     large = int(np.count_nonzero(ordered >= max(HEAVY_SHARE * ordered.sum(), 2)))
@@ -266,8 +249,6 @@ def _find_steps(groups: np.ndarray[Any, Any], places: Floats) -> Floats:
     The sample may lack some of the events. Few events are regular by chance, so that they count
     only where most values are.
     """
-    import numpy as np
-
     order = np.lexsort((places, groups))
     pauses = np.diff(places[order])
     owners = groups[order][1:]
@@ -308,8 +289,6 @@ def _spread_steps(
         places: for each event, when it came.
         steps: for each value its step, or 0.
     """
-    import numpy as np
-
     first, last = np.ones(len(counts)), np.zeros(len(counts))
     np.minimum.at(first, rows, places)
     np.maximum.at(last, rows, places)
@@ -325,8 +304,6 @@ def _spread_steps(
 
 def _count_pairs(counts: Floats) -> Floats:
     """Return for each row of counts by place the pairs at each distance between two places."""
-    import numpy as np
-
     pairs = np.empty_like(counts)
     for lag in range(LAG_COUNT):
         pairs[:, lag] = (counts[:, : LAG_COUNT - lag] * counts[:, lag:]).sum(1)

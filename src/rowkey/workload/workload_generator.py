@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.messages import Message
 from rowkey.workload.contract import build_rng, scatter_ranks
@@ -14,11 +16,6 @@ from rowkey.workload.sample_file import EventBatch, split_events
 from rowkey.workload.write_pattern import DEFAULT_EVENTS_PER_S, WritePattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys import Domain, Field, Key
     from rowkey.workload.contract import Distribution
 
@@ -183,8 +180,6 @@ class WorkloadGenerator:
 
     def _compute_value_cost(self, declared: Field) -> int:
         """Return the time to make a value, as a multiple of taking one from a list."""
-        import pyarrow as pa
-
         if declared is self.writes.time or self.count_distinct(declared) <= MAX_LISTED_VALUES:
             return 1
         return (
@@ -231,9 +226,6 @@ class WorkloadGenerator:
 
         A random salt is drawn when a row is written, so no import is in its order.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         batches = [some.rows for some in self._generate_unsorted()]
         table = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks()
         if self.key is not None:
@@ -265,8 +257,6 @@ class WorkloadGenerator:
         count: int,
     ) -> EventBatch:
         """Return the next events, with their values and times."""
-        import pyarrow as pa
-
         arrived = clock.compute_instants(first, count)
         arrays, names = [], []
         for column in columns:
@@ -281,8 +271,6 @@ class WorkloadGenerator:
         self, rng: np.random.Generator, arrival_ms: np.ndarray[Any, Any]
     ) -> pa.Array:
         """Return the time of each event: its arrival less its delay, or any time."""
-        import numpy as np
-
         time = self.writes.time
         assert time is not None
         happened = arrival_ms
@@ -299,8 +287,6 @@ class WorkloadGenerator:
 
 def _encode_keys(key: Key, rows: pa.RecordBatch) -> pa.Array:
     """Return the row keys of some rows, as if all had the same salt."""
-    import numpy as np
-
     return key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
 
 
@@ -332,16 +318,12 @@ class _ColumnGenerator:
 
     def _list_values(self, known: dict[str, pa.Array]) -> pa.Array:
         """Return all values of the field, made unless they are known, and then added to these."""
-        import numpy as np
-
         if self.field.name not in known:
             known[self.field.name] = self._build_values(np.arange(self.distinct_count))
         return known[self.field.name]
 
     def _build_values(self, indexes: Any) -> pa.Array:
         """Return values by their indexes."""
-        import pyarrow as pa
-
         kind = self.field.type.build_arrow_type()
         in_order = self.distribution.is_ordered and not self.is_periodic
         values = (
@@ -355,9 +337,6 @@ class _ColumnGenerator:
 
     def generate_values(self, first: int, count: int) -> pa.Array:
         """Return the values of the next events."""
-        import numpy as np
-        import pyarrow as pa
-
         indexes = self.distribution.draw_indexes(self.rng, first, count, self.distinct_count)
         if self.is_periodic:
             indexes = scatter_ranks(indexes, self.distinct_count)
@@ -378,8 +357,6 @@ class _ArrivalClock:
     """Computes when the events of a workload arrive: at an even rate, except in bursts."""
 
     def __init__(self, writes: WritePattern, rate: float) -> None:
-        import numpy as np
-
         edges = [0.0, float(writes.duration_ms)]
         rates = [rate / 1_000]
         for burst in writes.bursts:
@@ -394,8 +371,6 @@ class _ArrivalClock:
 
     def compute_instants(self, first: int, count: int) -> np.ndarray[Any, Any]:
         """Return the arrival of the next events, in milliseconds since 1970."""
-        import numpy as np
-
         numbers = np.arange(first, first + count, dtype=np.float64)
         if len(self.time_edges) == 2:
             spent = numbers * (self.time_edges[1] / self.event_edges[1])

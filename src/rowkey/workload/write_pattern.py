@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from rowkey.schema import (
 from rowkey.workload.distributions import DISTRIBUTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rowkey.keys import Field
     from rowkey.workload.contract import Distribution
 

@@ -13,11 +13,12 @@ import logging
 import socket
 import struct
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from random import Random
 from threading import Condition, Event, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import kazoo.protocol.connection
 import kazoo.retry
@@ -38,9 +39,6 @@ from kazoo.protocol.states import Callback, KazooState
 from kazoo.retry import KazooRetry, RetryFailedError
 
 from rowkey.zookeeper.contract import NotZooKeeper, Znode, ZooKeeperDenied, ZooKeeperUnreachable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 LOG = logging.getLogger("rowkey.zookeeper")
 LOG.addHandler(logging.NullHandler())  # the caller gets errors

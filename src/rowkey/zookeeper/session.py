@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -28,8 +29,6 @@ from rowkey.zookeeper.connection import (
 from rowkey.zookeeper.contract import ZooKeeperDenied, ZooKeeperUnreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from rowkey.zookeeper.contract import Znode, ZnodeChange
 
 R = TypeVar("R")

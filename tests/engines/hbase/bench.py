@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING
 from rowkey.engines import TableSpec, get_time_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from engines.hbase.slots import Slots
     from rowkey.cells import Family
     from rowkey.engines import Engine, Store

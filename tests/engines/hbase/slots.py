@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -27,8 +28,6 @@ from rowkey.hbase.errors import DoNotRetryIO
 from rowkey.regions import compute_prefix_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     import pyarrow as pa
 
     from rowkey.cells import Cell, Family

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,8 +26,6 @@ from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.backends.rocks import RocksEngine
 
 if TYPE_CHECKING:
-    from random import Random
-
     from rowkey.cells import RowCells
     from rowkey.engines import Store
 

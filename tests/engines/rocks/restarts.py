@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 from zlib import crc32
 
 from rowkey.engines.rocksdb_files.high_water_mark import (
@@ -11,9 +11,6 @@ from rowkey.engines.rocksdb_files.high_water_mark import (
     _MARK_STRUCT,
     HIGH_WATER_FILE,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def restart_machine(directory: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +14,6 @@ from engines.rocks.script import SPEC
 from reliability.record import record
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.errors import Unavailable
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_kills_lose_and_invent_nothing(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -21,8 +22,6 @@ from rowkey.engines.rocksdb_salvage.damage_scan import DamageScan, find_block_st
 from rowkey.engines.rocksdb_salvage.examination import examine_table, is_lost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.engines.damage import Gap
 
 CELLS = 3_000

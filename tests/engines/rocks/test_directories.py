@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,9 +20,6 @@ from rowkey.errors import Closed, CorruptionError, InvalidArgument, NotSupported
 from rowkey.table import drop_table, repair_tables, verify_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from rowkey.engines import Store
 
 LOGS = rowkey.Design("logs", "[n]", fields={"n": "u8"})

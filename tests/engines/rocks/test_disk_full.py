@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import DEFAULT, patch
 
 import pytest
@@ -15,9 +15,6 @@ from engines.rocks.killed_writers import KilledWriters
 from rowkey.engines.rocksdb_files.descriptor import write_descriptor
 from rowkey.errors import CorruptionError, Unavailable
 from rowkey.table import repair_tables, verify_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KIBIBYTE = 1_024
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,6 @@ from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE, read_descri
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.errors import CorruptionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROWS = 40
 SPEC = TableSpec("t", (Family("d"),))

@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -23,9 +24,6 @@ from rowkey.engines.rocksdb_files.inspection import TRUNCATED_FOLDER, UNREFERENC
 from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
 from rowkey.errors import CorruptionError, NotSupported, Unavailable
 from rowkey.table import drop_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DESIGN = rowkey.Design("t", "[id]", fields={"id": "u32"})
 OLD_S = time.time() - 30 * 86_400

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -28,9 +28,6 @@ from rowkey.engines.rocksdb_files.high_water_mark import (
 from rowkey.engines.rocksdb_files.log_format import read_records
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.errors import CorruptionError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ORIGIN = b"of table opening"
 SYNCED, WRITTEN = 10, 30

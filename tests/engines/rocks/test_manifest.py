@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -34,8 +35,6 @@ from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.engines import Store
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

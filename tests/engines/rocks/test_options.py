@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,6 @@ from rowkey.cells import Family
 from rowkey.engines import TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.errors import NotSupported
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CODECS = {
     "NONE": "kNoCompression",

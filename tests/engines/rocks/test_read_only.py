@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,6 @@ from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
 from rowkey.errors import Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.engines import Store
 
 FAMILIES = (Family("d"), Family("e"))

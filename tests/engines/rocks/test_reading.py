@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +20,6 @@ from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.rocksdb import block_loader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from rowkey.engines import Reader, Store
 
 NOW_MS = 1_700_000_000_000

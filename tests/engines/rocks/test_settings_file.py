@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +12,6 @@ from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.cells import RowCells
 
 OPERATIONS = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +19,6 @@ from rowkey.engines.rocksdb_files.descriptor import (
 )
 from rowkey.errors import CorruptionError, RowkeyError, Unavailable
 from rowkey.table import drop_table, verify_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DESIGNS = [rowkey.Design(name, "[id]", fields={"id": "u32"}) for name in ("a", "b")]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +13,6 @@ import rowkey
 from ramdisk import RAM_FOLDER
 from rowkey.errors import CorruptionError
 from rowkey.table import repair_tables, save_tables, verify_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DESIGN = rowkey.Design("t", "[id]", fields={"id": "u32", "v": "u32"})
 

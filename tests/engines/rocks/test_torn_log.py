@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from rowkey.engines.rocksdb_files.write_ahead_log import list_logs, read_log
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.cells import RowCells
     from rowkey.engines import RepairResult
 

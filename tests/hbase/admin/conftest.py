@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,8 +10,6 @@ import pytest
 from rowkey.hbase.client import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Cluster
     from rowkey.hbase.admin import Admin
 

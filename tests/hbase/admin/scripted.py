@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Cell
@@ -13,8 +14,6 @@ from rowkey.hbase.settings import Settings
 from rowkey.hbase.wire.cellblocks import encode_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rowkey.hbase.locations import RegionLocation
     from rowkey.hbase.messages.contract import Request
     from rowkey.hbase.settings import Deadline

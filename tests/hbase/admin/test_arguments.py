@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,6 @@ from rowkey.hbase.errors import InvalidFamilyOperation
 from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.wire.names import ServerName, build_region_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 D = Family("d")
 RS1 = ServerName("rs1", 16020, 17)

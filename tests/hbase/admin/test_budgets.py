@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,6 @@ from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.requests.procedure_result import ProcedureResult, ProcedureState
 from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import ServerName, build_region_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FINISHED_RESULT = ProcedureResult(ProcedureState.FINISHED)
 RS1 = ServerName("rs1", 16020, 1)

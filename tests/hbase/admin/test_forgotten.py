@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,8 +21,6 @@ from rowkey.hbase.requests.tables import TableState
 from rowkey.hbase.wire.names import ServerName, build_region_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.hbase.settings import Deadline
 
 UNKNOWN_RESULT = ProcedureResult(ProcedureState.NOT_FOUND)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -35,8 +36,6 @@ from rowkey.hbase.table import HBaseTable
 from rowkey.hbase.wire.names import ServerName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from cluster import Cluster, Judge
 
 FULL = Family(

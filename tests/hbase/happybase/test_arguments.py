@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,6 @@ from rowkey.hbase.happybase.table import Table
 from rowkey.hbase.requests.mutate import DeleteRow
 from rowkey.hbase.scanning import ScanBlock
 from rowkey.hbase.wire.cellblocks import encode_cells
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NOW = LATEST
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -27,8 +28,6 @@ from rowkey.hbase.filters import FamilyFilter, SubstringComparator
 from rowkey.hbase.registry import RegistryUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from cluster import Judge
     from rowkey.hbase.happybase import Connection, Table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
@@ -20,8 +21,6 @@ from rowkey.hbase.wire.proto import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rowkey.hbase.errors import HBaseError
     from rowkey.hbase.settings import Deadline
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rowkey.hbase.errors import ConnectionLost, OperationTimedOut
 from rowkey.hbase.locations.single_flight import SingleFlight
 from rowkey.hbase.settings import Deadline
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LOST_CONNECTION = ConnectionLost("rs0:16020", "it hung up")
 

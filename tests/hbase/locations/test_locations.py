@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Barrier, Event, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,9 +22,6 @@ from rowkey.hbase.errors import (
 )
 from rowkey.hbase.locations import RegionLocation, RegionLocator
 from rowkey.hbase.settings import Deadline, Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SPLITS = [b"\x00", b",", b"a,b", b"m", b"m" * 32_000, b"\xff\xff"]
 LOST_CONNECTION = ConnectionLost("rs0:16020", "it hung up")

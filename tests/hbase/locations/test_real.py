@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from rowkey.hbase.registry import parse_url
 from rowkey.hbase.settings import Deadline, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Cluster
 
 TABLE = "r_odd_splits"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Mapping
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Self
 
 NO_NODE = -101
 SYNC, CLOSE_SESSION = 9, -11

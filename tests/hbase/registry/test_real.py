@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +12,6 @@ from rowkey.hbase.registry import ClusterNotFound, RegistryUnreachable, parse_ur
 from rowkey.hbase.settings import Deadline, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Cluster
 
 SETTINGS = Settings()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -10,8 +11,6 @@ import pytest
 from hbase.requests.speaker import RequestSender
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cluster import Cluster
 
 

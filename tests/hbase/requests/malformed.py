@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 from google.protobuf.message import DecodeError
 
@@ -48,10 +50,6 @@ from rowkey.hbase.wire.proto import (
     encode_uint,
     encode_varint,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from random import Random
 
 CALL_ID = 5
 REGION = b"t,,1.0123456789abcdef0123456789abcdef."

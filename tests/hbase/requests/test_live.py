@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import count
 from secrets import randbits
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,6 @@ from rowkey.hbase.requests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cluster import Cluster
     from hbase.requests.speaker import RequestSender
     from rowkey.hbase.requests import Action

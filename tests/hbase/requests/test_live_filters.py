@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -54,8 +55,6 @@ from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.requests import Get, Multi, OpenScanner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from hbase.requests.speaker import RequestSender
 
     Judgement = Callable[[list[RowCells]], list[RowCells]]

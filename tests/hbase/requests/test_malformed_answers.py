@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,6 @@ from rowkey.hbase.wire.names import ServerName
 from rowkey.hbase.wire.proto import WireFormatError, encode_uint, encode_varint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from hbase.fakes import AcceptedConnection
 
 MAX_MB = 256

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,8 +32,6 @@ from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
-    from random import Random
-
     from rowkey.hbase.requests import Action
 
 OTHER_REGION = b"t,m,2.00000000000000000000000000000000."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -38,9 +39,6 @@ from rowkey.hbase.requests.new_cells import NewCells
 from rowkey.hbase.wire.cellblocks import decode_cells, encode_cells
 from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 SPECIFIER = {"type": 1, "value": REGION}
 NO_FAMILY = "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"

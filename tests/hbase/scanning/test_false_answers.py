@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, permutations
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -22,9 +23,6 @@ from rowkey.hbase.wire.cellblocks import encode_cells
 from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.names import META_TABLE, ServerName
 from rowkey.hbase.wire.proto import encode_bool, encode_bytes, encode_message, encode_uint
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 SERVER = ServerName("rs1", 16020, 1)
 REGION = RegionLocation("t", b"t,b,1.", b"b", b"y", SERVER, 1)

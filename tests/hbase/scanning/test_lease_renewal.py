@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import time
+from collections.abc import Callable, Iterator
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,6 @@ from rowkey.hbase.scanning import LeaseRenewer, Scanner
 from rowkey.hbase.scanning import lease_renewer as keeping
 from rowkey.hbase.scanning import region_scanner as scanning_source
 from rowkey.hbase.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -17,8 +18,6 @@ from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.scanning import Scanner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from cluster import Cluster, Judge
     from rowkey.hbase.client import Client
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,6 @@ from rowkey.hbase.wire.cellblocks import decode_rows
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.cells import RowCells
 
 

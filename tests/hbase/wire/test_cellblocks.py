@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -14,9 +14,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.hbase.wire import cellblocks
 from rowkey.hbase.wire.cellblocks import decode_cells, decode_rows, encode_cell, encode_cells
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PLAIN = "000000190000001000000001000272310164717fffffffffffffff0476"
 TAGGED_CELL = "00000026000000100000000100027232016471000003bb2cc3d8000476000b00090800000000000927c0"

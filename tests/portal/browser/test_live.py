@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,6 @@ from portal.test_live import HOT, write_front
 from rowkey.portal import PortalSettings, live_watch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from portal.browser.servers import ServedPortal
 
 PATH = "/tables/hot/live"

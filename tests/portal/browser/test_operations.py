@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from secrets import token_hex
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -20,9 +22,6 @@ from rowkey.portal import PortalSettings
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from portal.browser.servers import ServedPortal
     from rowkey.move.move_record import MoveRecord
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,8 +16,6 @@ from portal.portals import LOGS
 from rowkey.portal import PortalSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from portal.browser.servers import ServedPortal
 
 LONG_NAME = "measurements_of_all_machines_in_every_plant_of_the_northern_region"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,6 @@ from portal.browser.test_operations import press
 from rowkey.errors import InvalidArgument
 from rowkey.portal import PortalSettings
 from rowkey.table import drop_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LINE_COUNT = 6_000
 LINES = "".join(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,10 +14,6 @@ from portal.browser.servers import serve_portal
 from portal.portals import LOGS
 from portal.test_sessions import write_users
 from rowkey.portal import PortalSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TYPED = LOGS + "# typed\n"
 OFFER = "#backup:not([hidden])"

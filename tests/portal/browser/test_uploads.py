@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from portal.browser.servers import open_portal, serve_portal
 from portal.test_advise import EVENTS
 from rowkey.portal import PortalSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_file_becomes_the_first_design(browser: Any, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hbase.fakes import AcceptedConnection, FakeServer, answer_frame, fault_frame
@@ -24,9 +26,6 @@ from rowkey.hbase.wire.proto import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from hbase.fakes import ReceivedRequest
     from rowkey.hbase.table import HBaseTable
 

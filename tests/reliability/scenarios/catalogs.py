@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from catalog.zookeepers import ZooKeeper
 from reliability.scenarios.contract import ReadAsStored, Scenario, StoredObject
@@ -15,11 +17,6 @@ from rowkey.catalog.stores.table import DOCUMENT_QUALIFIER, FAMILY
 from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.engines import open_engine
 from rowkey.zookeeper import ZnodeChange, ZooKeeperSession
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
 
 ROOTS = {"own": "/matrix", "other": "/matrix-of-another"}
 NODE = "/tables/t"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import rowkey
 from reliability.scenarios.contract import Scenario, StoredObject
 from reliability.scenarios.embedded_table import fork
 from rowkey.table import repair_companions
 from table.companion_tables import get_identity, read_all_tables, write_designs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = 40
 COMPANION = "orders_by_number"

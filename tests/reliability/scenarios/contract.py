@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
 
 from rowkey.errors import RowkeyError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 UNAFFECTED, REPAIRED, REFUSED = "unaffected", "repaired", "refused"
 AS_STORED, WRONG, CRASHED = "read as stored", "silent wrong", "crashed"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache, partial
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import rowkey
@@ -24,9 +26,6 @@ from rowkey.errors import CorruptionError, RowkeyError
 from rowkey.table import drop_table, repair_catalog, repair_tables, save_tables, verify_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from reliability.scenarios.contract import FailingCalls
     from rowkey.engines import Examination, SalvageResult
 

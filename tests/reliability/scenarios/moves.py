@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from unittest.mock import patch
 
@@ -13,8 +14,6 @@ from reliability.scenarios.embedded_table import fork
 from rowkey.move import Move, RowCopier, mover_lock
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reliability.scenarios.contract import FailingCalls
 
 FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "note": "text"}

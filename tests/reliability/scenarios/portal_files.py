@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 from argon2 import PasswordHasher
 
@@ -21,9 +22,6 @@ from rowkey.portal.load_column import build_minute_columns
 from rowkey.portal.step_files import StepFiles
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENTRIES = 12
 PASSWORD = "correct horse"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click import Choice
@@ -16,9 +16,6 @@ from rowkey.hbase import build_table_schema
 from rowkey.render import DIALECTS, build_create_statement
 from rowkey.render.ddl.create_statement import EXPLICIT_ATTRIBUTES
 from rowkey.table import create_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAIN = Design("logs", "[host][ts]", fields={"host": "text", "ts": "timestamp_ms"})
 

@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -20,10 +22,6 @@ from render.ddl.random_tables import ANYTHING, NAMES, draw_creations
 from rowkey.cells import ATTRIBUTES, Family
 from rowkey.hbase import build_table_schema
 from rowkey.render import DIALECTS, CreateStatement
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 SCRIPT = DIALECTS["hbase_shell"]

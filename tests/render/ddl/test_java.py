@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -16,10 +17,6 @@ from rowkey.cells import Family
 from rowkey.hbase import FamilySchema, TableSchema, build_table_schema
 from rowkey.render import DIALECTS, CreateStatement
 from rowkey.render.ddl.java import build_class_name
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 PROGRAM = DIALECTS["java"]
 

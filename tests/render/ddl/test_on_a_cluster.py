@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -17,9 +19,6 @@ from rowkey.render.ddl.java import build_class_name
 from rowkey.table import create_table, drop_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from cluster import Cluster, Judge, SchemaAnswer
     from rowkey.engines import Engine
 

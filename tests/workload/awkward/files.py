@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from collections.abc import Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.workload import open_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 Rows = list[tuple[Any, ...]]
 

@@ -6,7 +6,9 @@ import bz2
 import gzip
 import lzma
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,10 +18,6 @@ from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.workload import open_sample
 from workload.awkward.files import find_options, get_refusal, read_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 MARCH_2025_S = 1_741_000_000
 LOGS: dict[str, tuple[str, str, str, dict[str, str]]] = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from rowkey.errors import SampleError
 from rowkey.workload import SkippedRows
 from rowkey.workload.formats.csv import CsvFormat
 from workload.awkward.files import find_options, get_refusal, read_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIELDS: dict[str, Any] = {"host": "text", "n": "u32"}
 PLAIN = "host,n\nweb-1,1\nweb-2,2\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -15,9 +15,6 @@ from rowkey.workload.formats import csv as csv_format
 from rowkey.workload.formats.csv import CsvFormat
 from rowkey.workload.records import SkippedRows
 from workload.awkward.files import read_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OPEN_QUOTES = {
     "last column": (b'host,n,note\nweb-1,1,a\nweb-2,2,"b\nweb-3,3,c\nweb-4,4,d\n', 3),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,9 +17,6 @@ from rowkey.workload import open_sample, record_sample
 from rowkey.workload.values.time_detection import LayoutDetector
 from rowkey.workload.values.time_layouts import parse_layout
 from workload.awkward.files import find_options, get_refusal, read_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TIMES = {
     "german": ("timestamp_s", "03.11.2025 12:00:01", "2025-11-03T12:00:01"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.advise.drafts.name_hints import is_like_identity, is_like_personal
@@ -9,8 +10,6 @@ from rowkey.messages import join_names, pluralize, shorten_text
 from rowkey.workload import format_inline_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.advise.drafts.inferred_schema import InferredColumn
     from rowkey.advise.drafts.roles import ColumnRoles
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
 from rowkey.messages import Message, join_names
 from rowkey.workload import describe_numbers, refuse_uncertain_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from rowkey.advise.drafts.column_stats import ColumnStats
     from rowkey.workload import RecordedSample
 

@@ -25,12 +25,11 @@ from rowkey.advise.drafts.text_forms import (
     is_exact_float,
     parse_plain_integers,
 )
+from rowkey.array_libraries import np, pa, pc
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.workload import LayoutDetector, NumberDetector, find_count_layout
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.workload import DetectedLayout, DetectedNumbers, NumberLayout, TimeLayout
 
 MAX_CHOICES = 16
@@ -115,8 +114,6 @@ class ColumnStats:
 
     def add_values(self, array: pa.Array) -> None:
         """Add a batch of values to the statistics."""
-        import pyarrow as pa
-
         array = _to_plain_values(array)
         self.row_count += len(array)
         self.null_count += array.null_count
@@ -153,16 +150,12 @@ class ColumnStats:
     @property
     def is_text(self) -> bool:
         """Return whether the values are read as text."""
-        import pyarrow as pa
-
         return bool(
             pa.types.is_string(self.arrow_type) or pa.types.is_large_string(self.arrow_type)
         )
 
     def _add_integers(self, values: pa.Array) -> None:
         """Add integers to the range of the column."""
-        import pyarrow.compute as pc
-
         ends = pc.min_max(values).as_py()
         self._widen_range(ends["min"], ends["max"])
         if self.calendar_lengths:
@@ -170,8 +163,6 @@ class ColumnStats:
 
     def _add_floats(self, array: pa.Array) -> None:
         """Add floating-point numbers to the range of the column."""
-        import numpy as np
-
         values = array.to_numpy(zero_copy_only=False)
         self.first_value = self.first_value or str(values[0])
         finite = np.isfinite(values).all()
@@ -185,8 +176,6 @@ class ColumnStats:
 
     def _add_instants(self, values: pa.Array) -> None:
         """Count the instants before 1970, and note whether one is not at midnight in UTC."""
-        import pyarrow as pa
-
         counts = values.cast(pa.int64()).to_numpy()
         self.early_count += int((counts < 0).sum())
         self.has_clock = self.has_clock or (counts % (TICKS_PER_S[values.type.unit] * DAY_S)).any()
@@ -198,8 +187,6 @@ class ColumnStats:
             texts: all texts, trimmed.
             distinct: the different ones that are instants.
         """
-        import pyarrow.compute as pc
-
         early = distinct.filter(pc.less(distinct, "1970"))
         if len(early):
             self.early_count += int(pc.sum(pc.is_in(texts, value_set=early)).as_py())
@@ -230,9 +217,6 @@ class ColumnStats:
 
     def _add_texts(self, array: pa.Array) -> None:
         """Update which text forms all texts of the column still match."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if self._is_integer_column and self._add_plain_integers(array):
             return
         raw = pc.unique(array)
@@ -263,9 +247,6 @@ class ColumnStats:
 
     def _keep_plain_texts(self, texts: pa.Array) -> None:
         """Keep the first different texts, up to a limit."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         kept = pa.array([], pa.string()) if self._plain_texts is None else self._plain_texts
         if len(kept) < MAX_PLAIN_TEXTS:
             texts = pc.unique(pa.concat_arrays([kept, texts.cast(pa.string())]))
@@ -287,8 +268,6 @@ class ColumnStats:
         Returns:
             Whether they were added.
         """
-        import pyarrow.compute as pc
-
         numbers = parse_plain_integers(texts) if len(texts) else None
         if numbers is None:
             return False
@@ -307,8 +286,6 @@ class ColumnStats:
 
     def _measure_lengths(self, texts: pa.Array) -> None:
         """Note the lengths of texts in bytes."""
-        import pyarrow.compute as pc
-
         sizes = pc.binary_length(texts)
         self.max_bytes = max(self.max_bytes, int(pc.max(sizes).as_py() or 0))
         if len(self.lengths) <= 1:
@@ -316,9 +293,6 @@ class ColumnStats:
 
     def _detect_layouts(self, texts: pa.Array) -> None:
         """Find the layout of texts that are no times or numbers by themselves."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if not len(texts):
             return
         is_standard = bool(_STANDARD_FORMS & self.possible_forms) or "number" in self.possible_forms
@@ -365,8 +339,6 @@ class ColumnStats:
     @property
     def has_complete_times(self) -> bool:
         """Return whether the column has times with a date, in any form."""
-        import pyarrow as pa
-
         if self.is_empty:
             return False
         if pa.types.is_timestamp(self.arrow_type):
@@ -379,8 +351,6 @@ class ColumnStats:
     @property
     def has_dates(self) -> bool:
         """Return whether the column has dates without a time of day."""
-        import pyarrow as pa
-
         if self.is_empty:
             return False
         if pa.types.is_date(self.arrow_type):
@@ -394,8 +364,6 @@ class ColumnStats:
     @property
     def has_clock_times(self) -> bool:
         """Return whether the column has times of day without a date."""
-        import pyarrow as pa
-
         if self.is_empty:
             return False
         if pa.types.is_time(self.arrow_type):
@@ -453,8 +421,6 @@ class ColumnStats:
 
     def _check_floats(self, texts: pa.Array) -> None:
         """Note what numbers would lose as floating-point numbers."""
-        import pyarrow.compute as pc
-
         self.has_equal_numbers = self.has_equal_numbers or self._seen_numbers.add_texts(texts)
         if not self.has_long_numbers:
             long_texts = texts.filter(pc.greater(pc.binary_length(texts), MAX_SAFE_DIGITS))
@@ -476,9 +442,6 @@ class ColumnStats:
 
 def _to_plain_values(array: pa.Array) -> pa.Array:
     """Return values without a dictionary, and null for NaN, which no field holds."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(array.type, pa.DictionaryType):
         array = array.cast(array.type.value_type)
     if pa.types.is_floating(array.type):
@@ -488,9 +451,6 @@ def _to_plain_values(array: pa.Array) -> pa.Array:
 
 def _find_integer_range(texts: pa.Array) -> tuple[int, int]:
     """Return the smallest and the largest of some whole numbers, given as texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         ends = pc.min_max(texts.cast(pa.int64())).as_py()
     except pa.ArrowInvalid:  # some have more than 63 bits
@@ -540,8 +500,6 @@ def guess_field(stats: ColumnStats) -> FieldGuess | None:
 
 def _is_unparsed_time(stats: ColumnStats) -> bool:
     """Return whether the values look like times in a format that is not supported."""
-    import pyarrow as pa
-
     if stats.is_text and "stray" in stats.possible_forms:
         return stats.first_value != "" and not {"instant", "day"} & stats.possible_forms
     if not is_like_time(stats.name):
@@ -555,8 +513,6 @@ def _is_unparsed_time(stats: ColumnStats) -> bool:
 
 def _guess_type(stats: ColumnStats) -> FieldGuess | None:
     """Guess the field type from the Arrow type of a column; None if no type fits."""
-    import pyarrow as pa
-
     arrow_type = stats.arrow_type
     if stats.is_text:
         return _guess_text_type(stats)
@@ -722,8 +678,6 @@ def _guess_widest_integer(stats: ColumnStats, type_names: tuple[str, ...]) -> Fi
 
     A key of a narrow type refuses the first larger number, and a wider one is another key.
     """
-    import pyarrow as pa
-
     bits = stats.arrow_type.bit_width if pa.types.is_integer(stats.arrow_type) else 64
     if stats.value_count >= MIN_VALUES_FOR_FACTS or (stats.greatest or 0) >= 1 << (
         bits if type_names is _UNSIGNED_TYPES else bits - 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os.path import relpath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafts.cautions import format_left_out_columns, format_unparsed_time
@@ -27,9 +29,6 @@ from rowkey.simulate import open_source
 from rowkey.workload import SkippedRows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from rowkey.advise.drafts.inferred_schema import InferredSchema
     from rowkey.advise.drafts.roles import ColumnRoles
     from rowkey.advise.verdict import DesignVerdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafts.cautions import (
@@ -19,8 +20,6 @@ from rowkey.messages import pluralize, shorten_text
 from rowkey.schema import Condition, Ordering, Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rowkey.advise.drafts.inferred_schema import InferredColumn, InferredSchema
     from rowkey.advise.drafts.roles import ColumnRoles
     from rowkey.design import SourceMap

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafts.cautions import MAX_LISTED_COLUMNS
 from rowkey.advise.drafts.column_options import find_column_options
 from rowkey.advise.drafts.column_stats import ColumnStats, FieldGuess, guess_field
 from rowkey.advise.drafts.name_hints import is_like_event
+from rowkey.array_libraries import pa
 from rowkey.errors import Mistakes, SampleError
 from rowkey.keys import Field, bind_fields, build_key
 from rowkey.messages import shorten_text
@@ -25,11 +28,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    import pyarrow as pa
-
     from rowkey.schema import FieldFacts
     from rowkey.simulate import PhaseProgress
     from rowkey.workload import RecordedSample, SampleInput

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rowkey.advise.drafts.roles import MIN_SPREADING_VALUES, count_lost_rows, is_measured, is_prose
@@ -18,8 +19,6 @@ from rowkey.proposals import (
 from rowkey.schema import FieldRef, FunctionCall, find_field_refs, format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.advise.drafts.inferred_schema import InferredColumn
     from rowkey.advise.drafts.roles import ColumnRoles
     from rowkey.design import Design

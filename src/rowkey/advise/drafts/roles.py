@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
@@ -19,15 +20,11 @@ from rowkey.advise.drafts.name_hints import (
     is_like_record,
     is_like_time,
 )
+from rowkey.array_libraries import np, pa
 from rowkey.proposals import BUCKETS_PER_SERVER, MIN_VALUES_PER_REGION
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.advise.drafts.inferred_schema import InferredColumn, InferredSchema
     from rowkey.design import Design
 
@@ -234,8 +231,6 @@ class UniquenessCheck:
 
     def encode_column(self, name: str) -> np.ndarray[Any, Any]:
         """Return an integer for each value of a column; equal values have equal integers."""
-        import numpy as np
-
         if name not in self._codes:
             coded = self.rows.column(name).dictionary_encode().indices
             codes = coded.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -244,8 +239,6 @@ class UniquenessCheck:
 
     def count_distinct(self, names: Sequence[str], row_limit: int | None = None) -> int:
         """Count the distinct combinations of some columns."""
-        import numpy as np
-
         total = np.zeros(len(self.rows.column(0)[:row_limit]), np.int64)
         for name in names:
             codes = self.encode_column(name)[:row_limit]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
+from rowkey.array_libraries import np, pa, pc
 
 NULL_TEXTS = ("NA", "N/A", "n/a", "NULL", "null", "None", "none", "NaN", "nan", "-", "\\N", "?")
 """Texts that stand for nothing in many files, where all else is of another form."""
@@ -51,8 +48,6 @@ class TextForm:
 
     def matches_all(self, texts: pa.Array) -> bool:
         """Return whether all texts have the form; they are trimmed and not blank."""
-        import pyarrow.compute as pc
-
         pattern = f"^(?:{self.pattern})$"
         return all(
             pc.all(pc.match_substring_regex(some, pattern), min_count=0).as_py()
@@ -96,8 +91,6 @@ rather than an amount that was written down."""
 
 def parse_plain_integers(texts: pa.Array) -> pa.Array | None:
     """Return texts as integers; None unless all are integers of 64 bits as Python writes them."""
-    import pyarrow as pa
-
     for some in (texts.slice(0, FIRST_TESTED_TEXTS), texts):
         try:
             numbers = some.cast(pa.int64())
@@ -149,9 +142,6 @@ class SeenNumbers:
 
         Zeros do not count.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         texts = texts.cast(pa.string())
         if self._texts is not None:
             texts = pc.unique(pa.concat_arrays([self._texts, texts]))
@@ -170,9 +160,6 @@ class SeenNumbers:
 
     def _choose_numbers(self, numbers: pa.Array) -> pa.Array:
         """Return which numbers are not 0, and have a small hash if they are many."""
-        import numpy as np
-        import pyarrow as pa
-
         values = numbers.to_numpy()
         hashes = values.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         hashes ^= hashes >> np.uint64(32)

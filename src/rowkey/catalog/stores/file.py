@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,8 +29,6 @@ from rowkey.messages import format_value
 from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.catalog.catalog_entry import CatalogEntry
 
 MAX_DOCUMENT_BYTES = 1 << 28

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from secrets import token_hex
@@ -18,8 +19,6 @@ from rowkey.messages import format_value
 from rowkey.zookeeper import ZnodeChange, ZooKeeperDenied, ZooKeeperUnreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.catalog.catalog_entry import CatalogEntry
     from rowkey.catalog.ensemble import Ensemble
     from rowkey.zookeeper import Znode, ZooKeeperSession

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -25,8 +26,6 @@ from rowkey.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.advise import Advice, JudgedDesign
 
 

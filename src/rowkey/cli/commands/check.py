@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -23,8 +24,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import escape_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.advise import JudgedDesign
     from rowkey.design import Design
     from rowkey.lint import FixedDesign, LintResult, Severity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -20,8 +21,6 @@ from rowkey.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.design import Design
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
@@ -16,9 +16,6 @@ from rowkey.cli.options import (
     show_progress,
 )
 from rowkey.cli.tables import TABLE_URL_OPTION
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @define_command("Run", "Create a table, split into regions as designed.")

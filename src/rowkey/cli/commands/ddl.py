@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
 
 import click
 
@@ -17,9 +16,6 @@ from rowkey.cli.options import (
     print_lines,
     print_notes,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @define_command("Design", "Print a script that creates the table, for HBase's shell or Java.")

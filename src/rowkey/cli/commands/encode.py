@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import click
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, FILE_PATH, print_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @define_command("Design", "Encode rows to row keys.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -24,8 +25,6 @@ from rowkey.cli.options import (
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.advise import JudgedDesign
     from rowkey.explanations import Explanation
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -20,8 +21,6 @@ from rowkey.cli.options import (
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys import Field
 
 

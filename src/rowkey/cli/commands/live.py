@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -19,8 +20,6 @@ from rowkey.cli.options import (
 from rowkey.cli.tables import TABLE_URL_OPTION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.design import Design
     from rowkey.errors import Mistakes
     from rowkey.observe import LiveLoad

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -24,9 +24,6 @@ from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_ta
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Self
-
     from rowkey.cli.screen import Progress
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import FILE_PATH, print_lines, print_notes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LOCAL_ADDRESS, DEFAULT_PORT = "127.0.0.1", 8765
 """Where a portal listens unless options say otherwise; as in `rowkey.portal.PortalSettings`."""

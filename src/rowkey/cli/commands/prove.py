@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -23,10 +24,6 @@ from rowkey.cli.options import (
     show_progress,
 )
 from rowkey.cli.tables import TABLE_URL_OPTION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 EXIT_CODES = {"exact": 0, "partly": 0, "unknown": 1, "different": 3}
 """The exit code of what a proof comes to."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import IO, TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from rowkey.errors import RowkeyError
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.errors import RowError
     from rowkey.keys import Field
     from rowkey.table import Batch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -22,8 +23,6 @@ from rowkey.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.simulate import MapLoad
 
 

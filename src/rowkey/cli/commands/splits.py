@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -18,9 +18,6 @@ from rowkey.cli.options import (
     print_lines,
     print_notes,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @define_command("Judge", "Print region boundaries, and how many regions there should be.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from rowkey.engines.contract import Engine, Store
@@ -10,8 +11,6 @@ from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.request_checks import check_cluster_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rowkey.engines.requests import TableSpec
     from rowkey.hbase import Client
 

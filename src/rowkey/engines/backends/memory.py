@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -30,8 +31,6 @@ from rowkey.engines.requests import NEWEST_CELLS, TableSpec
 from rowkey.engines.row_cursor import RowCursor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.cells import CellBlock, Family, FamilyView
     from rowkey.engines.requests import CellSelection, ScanRange
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import RLock
@@ -38,8 +39,6 @@ from rowkey.messages import format_value
 from rowkey.open_file_limit import build_shortage_error, is_shortage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rowkey.engines.damage import CellInspection, Examination, RepairResult, SalvageResult
     from rowkey.engines.requests import TableSpec
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.engines.cell_blocks import MAX_BLOCK_BYTES, check_block_read
 from rowkey.engines.contract import Cursor, build_closed_cursor_error
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
-
     from rowkey.cells import RowCells
     from rowkey.hbase import ScanBlock, Scanner
 
@@ -117,7 +115,5 @@ def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Return several record batches joined into one."""
     if len(blocks) == 1:
         return blocks[0]
-    import pyarrow as pa
-
     (joined,) = pa.Table.from_batches(blocks).combine_chunks().to_batches()
     return joined

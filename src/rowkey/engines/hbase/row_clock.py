@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from threading import Lock
-from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from rowkey import fork_safety
 from rowkey.engines.ordering.row_clock import RowClock
 from rowkey.engines.ordering.row_locks import RowLocks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from contextlib import AbstractContextManager
 
 
 class ClusterClock(RowClock):

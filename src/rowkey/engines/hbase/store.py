@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import and_
@@ -42,8 +43,6 @@ from rowkey.hbase import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rowkey.cells import Cell, CellBlock, Family
     from rowkey.engines.contract import SendCheck
     from rowkey.engines.ordering.row_clock import RowClock

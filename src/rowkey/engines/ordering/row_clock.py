@@ -11,12 +11,9 @@ from __future__ import annotations
 import logging
 import time
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-    from contextlib import AbstractContextManager
-    from threading import Lock, RLock
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
+from threading import Lock, RLock
 
 LOG = logging.getLogger("rowkey.engines.clock")
 

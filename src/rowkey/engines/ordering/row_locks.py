@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from contextlib import AbstractContextManager
 from threading import Event, Lock
-from typing import TYPE_CHECKING
 
 from rowkey.errors import Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from contextlib import AbstractContextManager
 
 LOCK_TIMEOUT_S = 120.0
 """Seconds that a thread waits for its rows. The thread that has them locked waits for calls of the

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.engines.cell_blocks import build_block_schema, build_blocks
 from rowkey.engines.pairs.cell_columns import parse_columns
 from rowkey.engines.pairs.row_decoder import parse_rows, select_visible_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import pyarrow as pa
-
     from rowkey.cells import FamilyView
     from rowkey.engines.pairs.cell_columns import CellColumns
     from rowkey.engines.pairs.pair_reader import KeysAndValues
@@ -50,9 +48,6 @@ def build_chunk_blocks(
 
 def _build_block(family: str, columns: CellColumns) -> BlockWithStarts:
     """Return columns of one family as a record batch, with the index of each row's start."""
-    import numpy as np
-    import pyarrow as pa
-
     count = len(columns.type_bytes)
     if not count:
         return pa.RecordBatch.from_pylist([], schema=build_block_schema()), []
@@ -72,8 +67,6 @@ def regroup_blocks(
         rows: maximum number of rows of a record batch.
         limit: maximum number of rows in all; None for no limit.
     """
-    import pyarrow as pa
-
     pending_blocks: list[pa.RecordBatch] = []
     row_starts: list[int] = []
     remaining_rows, size = limit, min(rows, FIRST_BLOCK_ROWS)
@@ -111,6 +104,4 @@ def _limit_rows(block_with_starts: BlockWithStarts, max_rows: int) -> BlockWithS
 
 def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Return several record batches joined into one."""
-    import pyarrow as pa
-
     return blocks[0] if len(blocks) == 1 else pa.concat_batches(blocks)

@@ -6,9 +6,11 @@ NumPy does over the offsets of one Arrow array of keys.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import LATEST, CellType
 from rowkey.engines.pairs.layout import (
     PIECE_END,
@@ -22,8 +24,6 @@ from rowkey.engines.pairs.layout import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
 _END_BYTE = PIECE_END[0]
@@ -59,30 +59,22 @@ class CellColumns:
 
     def get_row_keys(self, starts: npt.NDArray[Any]) -> list[bytes]:
         """Return the row keys of the cells at the given indexes."""
-        import pyarrow as pa
-
         names: list[bytes] = self.rows.take(pa.array(starts)).to_pylist()
         return names
 
     def reverse_rows(self) -> CellColumns:
         """Return the cells with their rows in reverse order; cells of a row keep their order."""
-        import numpy as np
-
         number = np.zeros(len(self.type_bytes), np.int64)
         number[self.find_row_starts()] = 1
         return self.take_cells(np.argsort(-np.cumsum(number), kind="stable"))
 
     def find_row_starts(self) -> npt.NDArray[Any]:
         """Return the indexes of the first cell of each row, ascending."""
-        import numpy as np
-
         starts: npt.NDArray[Any] = np.flatnonzero(_mark_changes(self.rows))
         return starts
 
     def mask_versions(self, versions: int) -> npt.NDArray[Any]:
         """Return a mask of the `versions` newest cells of each column."""
-        import numpy as np
-
         is_first: npt.NDArray[Any] = _mark_changes(self.rows) | _mark_changes(self.qualifiers)
         if versions == 1 or is_first.all():
             return is_first
@@ -93,8 +85,6 @@ class CellColumns:
 
     def mask_qualifiers(self, start: bytes, stop: bytes) -> npt.NDArray[Any]:
         """Return a mask of the cells in a range of qualifiers; an empty stop means no end."""
-        import pyarrow.compute as pc
-
         in_range = pc.greater_equal(self.qualifiers, start)
         if stop:
             in_range = pc.and_(in_range, pc.less(self.qualifiers, stop))
@@ -103,16 +93,12 @@ class CellColumns:
 
     def filter_cells(self, mask: npt.NDArray[Any]) -> CellColumns:
         """Return the cells for which a mask is true; these columns themselves if it always is."""
-        import numpy as np
-
         if mask.all():
             return self
         return self.take_cells(np.flatnonzero(mask))
 
     def take_cells(self, indexes: npt.NDArray[Any]) -> CellColumns:
         """Return the cells at the given indexes, in that order."""
-        import pyarrow as pa
-
         arrow_indexes = pa.array(indexes)
         return CellColumns(
             self.rows.take(arrow_indexes),
@@ -127,9 +113,6 @@ class CellColumns:
 
 def _mark_changes(array: Any) -> npt.NDArray[Any]:
     """Return a mask of the elements that differ from the element before, and of the first."""
-    import numpy as np
-    import pyarrow.compute as pc
-
     changes = np.ones(len(array), np.bool_)
     if len(array) > 1:
         changes[1:] = pc.not_equal(array[1:], array[:-1]).to_numpy(zero_copy_only=False)
@@ -141,9 +124,6 @@ def parse_columns(keys: Sequence[bytes], stored: Sequence[bytes]) -> CellColumns
 
     Cost: some 80 ns a cell, most of it for the Arrow arrays of the two lists.
     """
-    import numpy as np
-    import pyarrow as pa
-
     array = pa.array(keys, pa.binary())
     _, places, buffer = array.buffers()
     offsets = np.frombuffer(places, np.int32)[: len(keys) + 1]
@@ -178,8 +158,6 @@ def _find_row_ends(
     the second one is known. So a zero before that position is the row's end, and rows as long as
     the first one need no search.
     """
-    import numpy as np
-
     length = int(np.argmax(data[: stops[0]] == _END_BYTE))
     guess = starts + length
     if (guess < stops - _TAIL_AND_END_BYTES).all() and (data[guess] == _END_BYTE).all():
@@ -190,8 +168,6 @@ def _find_row_ends(
 
 def _parse_timestamps(data: npt.NDArray[Any], stops: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the timestamps of stored keys, given the offsets where the keys end."""
-    import numpy as np
-
     windows = np.lib.stride_tricks.sliding_window_view(data, 8)
     inverted = windows[stops - TAIL_BYTES].view(">i8").ravel()
     stamps: npt.NDArray[Any] = LATEST - inverted.astype(np.int64)
@@ -200,9 +176,6 @@ def _parse_timestamps(data: npt.NDArray[Any], stops: npt.NDArray[Any]) -> npt.ND
 
 def _unescape_array(array: Any) -> Any:
     """Return an Arrow array of escaped row keys or qualifiers, unescaped."""
-    import numpy as np
-    import pyarrow.compute as pc
-
     if not (np.frombuffer(array.buffers()[2] or b"", np.uint8) == 1).any():
         return array
     zeros = pc.replace_substring(array, b"\1\1", b"\0")
@@ -211,8 +184,6 @@ def _unescape_array(array: Any) -> Any:
 
 def _unwrap_values(stored: Sequence[bytes]) -> tuple[Any, Sequence[bytes] | None, bool]:
     """Return original values as array and as list, if none was wrapped, and if any has a TTL."""
-    import pyarrow as pa
-
     array = pa.array(stored, pa.binary())
     if not _find_marked_values(array).any():
         return array, stored, False
@@ -223,8 +194,6 @@ def _unwrap_values(stored: Sequence[bytes]) -> tuple[Any, Sequence[bytes] | None
 
 def _find_marked_values(array: Any) -> npt.NDArray[Any]:
     """Return a mask of the stored values that start with the byte `VALUE_MARK`."""
-    import numpy as np
-
     _, places, buffer = array.buffers()
     offsets = np.frombuffer(places, np.int32)[array.offset : array.offset + len(array) + 1]
     data = np.frombuffer(buffer or b"", np.uint8)
@@ -236,9 +205,6 @@ def _find_marked_values(array: Any) -> npt.NDArray[Any]:
 
 def escape_array(array: Any) -> Any:
     """Return an Arrow array of row keys or qualifiers, escaped for stored keys."""
-    import numpy as np
-    import pyarrow.compute as pc
-
     data = np.frombuffer(array.buffers()[2] or b"", np.uint8)
     if not (data <= 1).any():
         return array
@@ -256,8 +222,6 @@ def build_keys(rows: Any, qualifiers: Any, timestamps: Any) -> list[bytes]:
 
     Cost: some 50 ns a cell, most of it for the bytes objects RocksDB is given.
     """
-    import pyarrow as pa
-
     middle = escape(qualifiers) if isinstance(qualifiers, bytes) else escape_array(qualifiers)
     end = (
         build_tail(timestamps, CellType.PUT)
@@ -282,24 +246,16 @@ def wrap_values(values: Any) -> list[bytes | None]:
 
 def _to_arrow(piece: Any) -> Any:
     """Return bytes as an Arrow scalar; an array stays as it is."""
-    import pyarrow as pa
-
     return pa.scalar(piece, pa.binary()) if isinstance(piece, bytes) else piece
 
 
 def _join_key_parts(parts: list[Any]) -> Any:
     """Return stored keys joined from Arrow arrays of their rows, qualifiers and tails."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     return pc.binary_join_element_wise(*parts, pa.scalar(PIECE_END, pa.binary()))
 
 
 def _build_key_tails(timestamps: Any) -> Any:
     """Return the last 9 bytes of the stored keys of puts, as an Arrow array."""
-    import numpy as np
-    import pyarrow as pa
-
     inverted = LATEST - np.asarray(timestamps, np.int64)
     ends = np.empty((len(inverted), TAIL_BYTES), np.uint8)
     ends[:, :8] = inverted.astype(">i8")[:, None].view(np.uint8)

@@ -5,6 +5,7 @@ What a range reads ahead grows as it is read, so that its first row costs no mor
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from rowkey.engines.pairs.layout import NEXT_PIECE_START, PIECE_END, escape
 from rowkey.engines.pairs.pair_source import FrozenPairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from rocksdict import ReadOptions
 
     from rowkey.cells import FamilyView

@@ -6,6 +6,7 @@ its status tells the difference. All code that reads pairs checks it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,8 +15,6 @@ from rowkey.engines.pairs.layout import PIECE_END
 from rowkey.errors import Closed, CorruptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rocksdict import Rdict, RdictIter, ReadOptions
 
     from rowkey.errors import OneMistakeError

@@ -6,6 +6,7 @@ are built when the row is read: objects that wait are work for Python's garbage 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,8 +31,6 @@ from rowkey.engines.pairs.pair_reader import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rowkey.cells import FamilyView
     from rowkey.engines.pairs.cell_columns import CellColumns
     from rowkey.engines.pairs.pair_reader import KeysAndValues, PairReader

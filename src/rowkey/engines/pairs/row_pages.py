@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from rowkey.engines.pairs.pair_reader import FIRST_CHUNK_CELLS, MAX_CHUNK_CELLS,
 from rowkey.engines.pairs.pair_source import FrozenPairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.cells import FamilyView
     from rowkey.engines.pairs.pair_reader import KeysAndValues
     from rowkey.engines.pairs.pair_source import AnyPairSource, Pair

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, cycle, repeat, starmap
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import (
     LATEST,
     MAX_CELL_BYTES,
@@ -25,8 +27,6 @@ from rowkey.engines.pairs.cell_columns import build_keys, escape_array, wrap_val
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rowkey.engines.rocksdb.open_table import OpenTable
 
 BATCH_ROWS = 8_192
@@ -104,8 +104,6 @@ class _LoadColumn:
 
     def to_block(self, rows: Any) -> CellBlock:
         """Convert the column back to a block, with its timestamps resolved."""
-        import pyarrow as pa
-
         stamps = self.timestamps if isinstance(self.timestamps, int) else pa.array(self.timestamps)
         return CellBlock(rows, self.family, self.qualifiers, self.values, stamps)
 
@@ -120,15 +118,11 @@ class _LoadColumn:
 
 def _sum_lengths(array: Any) -> int:
     """Return the total bytes of the elements of an Arrow binary array."""
-    import pyarrow.compute as pc
-
     return int(pc.sum(pc.binary_length(array)).as_py() or 0)
 
 
 def _write_batch(table: OpenTable, rows: Any, columns: Sequence[_LoadColumn]) -> None:
     """Write the puts of some rows in one batch; the caller holds the table's lock."""
-    import pyarrow.compute as pc
-
     table.check_open()
     batch = table.database.start_batch()
     # RocksDB inserts a key much faster next to the key before it. The sort is stable: of equal
@@ -160,8 +154,6 @@ def _to_binary_array(path: str, value: Any) -> Any:
     Raises:
         InvalidArgument: its elements cannot be converted to bytes.
     """
-    import pyarrow as pa
-
     try:
         array = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
         return array if array.type == pa.binary() else array.cast(pa.binary())
@@ -173,8 +165,6 @@ def _to_binary_array(path: str, value: Any) -> Any:
 
 def _check_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
     """Raise InvalidArgument if the row keys of the blocks are invalid or differ."""
-    import pyarrow.compute as pc
-
     check_block_rows(rows, blocks)
     lengths = pc.binary_length(rows)
     is_invalid = pc.or_(pc.less(lengths, 1), pc.greater(lengths, MAX_ROW_BYTES))
@@ -206,7 +196,6 @@ def _build_column(table: OpenTable, block: CellBlock, rows: Any, now: int) -> _L
 
 def _check_sizes(rows: Any, family: str, qualifiers: Any, values: Any) -> None:
     """Raise InvalidArgument for the first cell that is too large."""
-    import pyarrow.compute as pc
 
     def find_max_bytes(array: Any) -> int:
         """Return the bytes of the longest element of an Arrow array."""
@@ -226,8 +215,6 @@ def _check_sizes(rows: Any, family: str, qualifiers: Any, values: Any) -> None:
 
 def _resolve_timestamps(timestamps: Any, rows: Any, now: int) -> Any:
     """Return one timestamp for all rows or an int64 array, with `LATEST` replaced by now."""
-    import numpy as np
-
     if isinstance(timestamps, int):
         check_timestamp(timestamps)
         return now if timestamps == LATEST else timestamps

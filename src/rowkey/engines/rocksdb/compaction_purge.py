@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rowkey.cells import FamilyView, parse_purge_delay_ms, select_kept_cells
@@ -13,8 +14,6 @@ from rowkey.engines.pairs.row_decoder import parse_cells, select_visible_columns
 from rowkey.engines.requests import ScanRange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.cells import Family
     from rowkey.engines.rocksdb.open_table import OpenTable
 

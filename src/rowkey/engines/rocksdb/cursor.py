@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 from weakref import ref
 
+from rowkey.array_libraries import pa
 from rowkey.cells import RowCells
 from rowkey.engines.cell_blocks import build_blocks, check_block_read
 from rowkey.engines.contract import Cursor, build_closed_cursor_error
@@ -19,10 +21,6 @@ from rowkey.engines.pairs.row_pages import is_paged_read, read_pages
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.cells import Cell, FamilyView
     from rowkey.engines.pairs.pair_reader import KeysAndValues, PairReader
     from rowkey.engines.requests import CellSelection

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -38,10 +40,6 @@ from rowkey.engines.rocksdb_files.write_origin import build_origin
 from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
     from rocksdict import ColumnFamily, Rdict, WriteBatch
 
     from rowkey.cells import Family

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
+from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, BinaryIO
 from weakref import WeakSet, WeakValueDictionary
@@ -19,9 +21,6 @@ except ImportError:  # on Windows each RocksDB has a lock of its own
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from rowkey.engines.contract import Engine
 
 LOCK_FILE = ".lock"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 from weakref import WeakSet
 
 from rowkey import fork_safety
@@ -34,10 +36,6 @@ from rowkey.engines.rocksdb_files.descriptor import (
 from rowkey.errors import CorruptionError, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-    from typing import Protocol
-
     from rocksdict import WriteBatch
 
     from rowkey.cells import Cell, Family, FamilyView, RowCells

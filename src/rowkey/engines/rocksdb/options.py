@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.engines.pairs import library
 from rowkey.errors import NotSupported
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rocksdict import Options
 
     from rowkey.cells import Family

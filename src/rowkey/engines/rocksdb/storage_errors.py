@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.pairs import library
@@ -20,9 +20,6 @@ from rowkey.engines.rocksdb_files.inspection import (
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.errors import CorruptionError, OneMistakeError, Unavailable
 from rowkey.open_file_limit import SHORTAGE_TEXT, build_shortage_error, is_shortage
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _DISK_FULL_PHRASES = ("No space left on device", "File too large", "Disk quota exceeded")
 _READ_ONLY_PHRASES = ("Read-only file system", "Permission denied")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.cells import RowCells
@@ -18,8 +19,6 @@ from rowkey.engines.rocksdb.cursor import ScanCursors
 from rowkey.engines.rocksdb.options import check_codecs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.cells import Cell, CellBlock, Family, FamilyView
     from rowkey.engines.contract import Cursor, Reader
     from rowkey.engines.pairs.pair_source import AnyPairSource

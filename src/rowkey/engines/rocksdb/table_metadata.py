@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.engines.region_tracker import RegionTracker
@@ -21,9 +23,6 @@ from rowkey.errors import CorruptionError, NotSupported
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from rocksdict import WriteBatch
 
     from rowkey.engines.pairs.pair_source import PairSource

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from rowkey.cells import Family
 from rowkey.durable_files import (
@@ -23,9 +24,6 @@ from rowkey.durable_files import (
 from rowkey.engines.request_checks import check_family_attributes
 from rowkey.errors import CorruptionError, InvalidArgument, NotSupported, Unavailable
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DESCRIPTOR_FILE = "descriptor.json"
 _MAX_DESCRIPTOR_BYTES = 1 << 24

@@ -12,10 +12,11 @@ import os
 import re
 import stat
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
 
 from rowkey.durable_files import NO_FILE_ERRORS, read_regular_file
 from rowkey.engines.pairs.layout import parse_row
@@ -35,10 +36,6 @@ from rowkey.engines.rocksdb_files.write_origin import is_of_table
 from rowkey.errors import CorruptionError, Unavailable
 from rowkey.messages import pluralize
 from rowkey.regions import to_string_binary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 UNREFERENCED_FOLDER = "unreferenced"
 """The folder in a table's directory for files that its MANIFEST does not name."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rowkey.engines.rocksdb_files.rocksdict_settings import write_settings
 from rowkey.errors import Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _MEMORY_FOLDER = "/dev/shm"  # noqa: S108 - folders in it are made by mkdtemp
 """A file system in memory: it works where the disk is full or may only be read."""

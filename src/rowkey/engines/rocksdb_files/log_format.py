@@ -10,12 +10,9 @@ Source: log_format.h and log_reader.cc of RocksDB 10.4.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from struct import Struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 BLOCK_BYTES = 32_768
 """Bytes of a block; no fragment crosses its end. Source: log_format.h, kBlockSize."""

@@ -8,13 +8,10 @@ Source: version_edit.h and version_edit.cc of RocksDB 10.4.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from rowkey.engines.rocksdb_files.log_format import encode_log, read_records
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _COMPARATOR, _LOG_NUMBER, _NEXT_FILE, _LAST_SEQUENCE, _COMPACT_CURSOR = 1, 2, 3, 4, 5
 _DELETED_FILE, _PREVIOUS_LOG, _MIN_LOG, _NEW_FILE = 6, 9, 10, 103

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rowkey.durable_files import read_regular_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETTINGS_FILE = "rocksdict-config.json"
 RAW_SETTINGS = '{"raw_mode":true,"prefix_extractors":{}}'

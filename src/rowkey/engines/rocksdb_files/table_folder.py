@@ -6,7 +6,7 @@ import os
 import shutil
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rowkey.durable_files import make_directory
 from rowkey.engines.rocksdb_files.descriptor import (
@@ -17,9 +17,6 @@ from rowkey.engines.rocksdb_files.descriptor import (
 )
 from rowkey.engines.rocksdb_files.inspection import has_database, list_foreign_files
 from rowkey.errors import CorruptionError, NotSupported, Unavailable
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _MAX_NAMED_FILES = 3
 """Maximum number of files that an error names."""

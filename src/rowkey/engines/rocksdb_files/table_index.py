@@ -13,12 +13,11 @@ import bz2
 import os
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import BinaryIO
+from rowkey.array_libraries import pa
 
 _MAGIC = 0x88E2_41B7_85F4_CFF7
 """Ends a block-based table. Source: kBlockBasedTableMagicNumber."""
@@ -174,8 +173,6 @@ def _decompress(content: bytes, compression: int, size: int) -> bytes:
         return bz2.decompress(content)
     if compression not in _ARROW_CODECS:
         raise InvalidIndex(f"the block has the unknown compression {compression}")
-    import pyarrow as pa
-
     codec = pa.Codec(_ARROW_CODECS[compression])
     decompressed: bytes = codec.decompress(content, decompressed_size=size, asbytes=True)
     return decompressed

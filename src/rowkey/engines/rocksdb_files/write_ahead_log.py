@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from struct import Struct
-from typing import TYPE_CHECKING
 
 from rowkey.engines.rocksdb_files.log_format import LogDamage, find_damage, read_records
 from rowkey.engines.rocksdb_files.write_origin import find_origin
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _BATCH_HEADER = Struct("<QI")
 """The start of a batch: the sequence number of its first change, and the number of changes.

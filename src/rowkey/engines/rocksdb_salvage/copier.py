@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowkey.cells import LATEST
@@ -20,9 +22,6 @@ from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker
 from rowkey.engines.rocksdb_salvage.examination import is_lost, join_intervals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from rocksdict import WriteBatch
 
     from rowkey.engines.damage import Examination, Gap, RowInterval

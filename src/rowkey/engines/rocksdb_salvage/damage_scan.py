@@ -7,6 +7,8 @@ the next key at which a block may begin: the indexes of the files have them.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowkey.engines.damage import Gap
@@ -14,9 +16,6 @@ from rowkey.engines.pairs.layout import PIECE_END
 from rowkey.engines.rocksdb_files.table_index import InvalidIndex, read_separators
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from rocksdict import RdictIter
 
     from rowkey.engines.pairs.pair_source import Pair

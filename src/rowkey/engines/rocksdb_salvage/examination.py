@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.cells import Family
 from rowkey.engines.damage import Examination
 from rowkey.engines.pairs.pair_reader import open_pairs
@@ -33,11 +36,6 @@ from rowkey.engines.rocksdb_salvage.salvage_view import open_salvage_view
 from rowkey.errors import CorruptionError, RowkeyError, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    import pyarrow as pa
-
     from rowkey.engines.damage import CellInspection, RowInterval
     from rowkey.engines.requests import CellSelection
     from rowkey.engines.rocksdb_salvage.salvage_view import SalvageView

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, read_mark
@@ -17,9 +19,6 @@ from rowkey.engines.rocksdb_files.write_origin import is_of_table
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from rowkey.engines.rocksdb_files.write_ahead_log import LogContent
 
 

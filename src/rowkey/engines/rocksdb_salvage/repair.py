@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowkey.durable_files import sync_directory
@@ -39,9 +41,6 @@ from rowkey.engines.rocksdb_salvage.salvage_view import open_salvage_view
 from rowkey.errors import CorruptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from rowkey.engines.requests import TableSpec
 
 _GUESSED_NOTE = (

@@ -7,9 +7,11 @@ to the first damage, and its MANIFEST without the missing files.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.durable_files import read_regular_file
@@ -42,9 +44,6 @@ from rowkey.engines.rocksdb_salvage.log_selection import (
 from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from rocksdict import Rdict, RdictIter
 
     from rowkey.engines.damage import RowInterval

@@ -6,8 +6,8 @@ that can neither be used nor deleted, so they are refused here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Self
 
 from rowkey.cells import (
     ATTRIBUTES,
@@ -25,9 +25,6 @@ from rowkey.hbase.admin.table_attributes import (
 )
 from rowkey.messages import format_value
 from rowkey.regions import Boundaries
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MAX_WAIT_S: Final = 86_400.0
 """Most seconds to wait; more is probably a wrong unit. Source: as `operation_timeout_s`."""

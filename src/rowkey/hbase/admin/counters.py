@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,8 +15,6 @@ from rowkey.hbase.requests.region_load import GetRegionLoad
 from rowkey.hbase.wire.names import shorten_table_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rowkey.hbase.locations import RegionLocation
     from rowkey.hbase.requests.region_load import RegionLoad
     from rowkey.hbase.retrying_caller import RetryingCaller

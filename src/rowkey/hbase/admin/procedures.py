@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import sleep
 from typing import TYPE_CHECKING, Final
@@ -19,8 +20,6 @@ from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import META_TABLE, shorten_table_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.cells import RowCells
     from rowkey.hbase.messages.procedure_request import ProcedureRequest
     from rowkey.hbase.requests.procedure_result import ProcedureResult

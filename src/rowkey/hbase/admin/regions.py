@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from random import choice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,8 +23,6 @@ from rowkey.hbase.requests.regions import (
 from rowkey.hbase.wire.names import ServerName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rowkey.hbase.settings import Deadline
 
 T = TypeVar("T")

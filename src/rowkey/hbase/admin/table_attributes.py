@@ -6,15 +6,12 @@ value can make a table whose regions never open and that cannot be deleted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value, suggest_name
 from rowkey.regions import SplitPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _MAX_LONG = 2**63 - 1
 """The greatest Java long. Source: Long.MAX_VALUE."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,6 @@ from rowkey.hbase.requests.tables import CreateTable
 from rowkey.hbase.wire.names import split_table_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.cells import Family
     from rowkey.errors import Mistake
     from rowkey.hbase.messages.schema import TableSchema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -44,8 +45,6 @@ from rowkey.hbase.requests.tables import (
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from rowkey.cells import Family
     from rowkey.errors import Mistake
     from rowkey.hbase.settings import Deadline

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import socket
+from typing import Final
 
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    import socket
 
 _BUFFER_BYTES: Final = 64 << 10
 """Bytes read at a time; a frame that is longer gets a buffer of its own.

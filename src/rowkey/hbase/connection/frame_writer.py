@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import select
+import socket
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from rowkey.hbase.errors import BusyError, CallTimedOut, HBaseError
 
 if TYPE_CHECKING:
-    import socket
-
     from rowkey.hbase.connection.leader_followers import LeaderFollowers
     from rowkey.hbase.settings import Deadline
 

@@ -6,12 +6,11 @@ is none: it reads until its own answer is there, and then makes another waiting 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.hbase.errors import HBaseError
     from rowkey.hbase.settings import Deadline
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from rowkey.hbase.errors import HBaseError, InvalidRequest
 
 if TYPE_CHECKING:
-    from threading import Lock
-
     from rowkey.hbase.settings import Deadline
     from rowkey.hbase.wire.frames import Response
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from rowkey.errors import Closed, NotSupported, OneMistakeError, Unavailable
 from rowkey.hbase.errors.base_errors import HBaseError, InvalidRequest, ServerGone
 from rowkey.hbase.errors.server_errors import HBASE_PACKAGE
 from rowkey.messages import pluralize, shorten_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class ConnectionLost(ServerGone):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from types import ModuleType
+from typing import Final
 
 from rowkey.hbase.errors import base_errors, client_errors, server_errors
 from rowkey.hbase.errors.base_errors import HBaseError, InvalidRequest, RemoteError
@@ -15,9 +16,6 @@ from rowkey.hbase.errors.server_errors import (
     FailedSanityCheck,
     RegionMoved,
 )
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 _MAX_TRACE_CHARS: Final = 64 << 10
 """Characters of a stack trace that are parsed: its first line is far shorter."""

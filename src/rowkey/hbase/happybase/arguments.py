@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,8 +13,6 @@ from rowkey.hbase.read_spec import ReadSpec
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.cells import Cell
     from rowkey.hbase.filters import Filter
 

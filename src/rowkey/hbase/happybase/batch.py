@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rowkey.cells import LATEST, Cell, CellType, RowCells, check_row
@@ -18,9 +20,6 @@ from rowkey.hbase.happybase.arguments import (
 from rowkey.hbase.requests.mutate import DeleteRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from types import TracebackType
-
     from rowkey.hbase.happybase.arguments import BytesOrText, RowData
     from rowkey.hbase.happybase.table import Table
 

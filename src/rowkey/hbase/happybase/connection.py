@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -16,8 +17,6 @@ from rowkey.hbase.settings import Settings
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.hbase.client import Client
     from rowkey.hbase.happybase.arguments import BytesOrText
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S, bind_family
@@ -9,8 +10,6 @@ from rowkey.hbase.happybase.arguments import WrongArgumentType, build_type_error
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.cells import Family
     from rowkey.hbase.locations import RegionLocation
 

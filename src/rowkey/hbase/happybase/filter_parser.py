@@ -15,16 +15,14 @@ Source: the chapter "Thrift API and Filter Language" of the HBase book; ParseFil
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
 
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.filters import Filter, FilterList, SkipFilter, WhileMatchFilter
 from rowkey.hbase.happybase.arguments import to_bytes
 from rowkey.hbase.happybase.filter_specs import FILTER_SPECS, FilterArgument, format_filter_path
 from rowkey.messages import format_value, suggest_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAX_DEPTH = 50
 """Maximum nesting of parentheses, SKIP and WHILE, so that no text can exhaust the stack."""

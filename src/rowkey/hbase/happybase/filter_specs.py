@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from rowkey.errors import InvalidArgument
 from rowkey.hbase import filters as f
 from rowkey.hbase.filters.contract import OPERATORS
 from rowkey.messages import format_value, pluralize, suggest_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 CASE_INSENSITIVE = 2 | 32
 """Flags of `regexstringnocase`: ignore case, and a dot matches every character.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import Empty, LifoQueue
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.hbase.happybase.arguments import build_type_error
 from rowkey.hbase.happybase.connection import Connection
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_POOL_SIZE = 10_000
 """Maximum size of a pool; no process has more threads."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hbase.filters import Filter
@@ -18,8 +19,6 @@ from rowkey.hbase.read_spec import ScanSpec
 from rowkey.regions import compute_prefix_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.hbase.happybase.arguments import BytesOrText
     from rowkey.hbase.table import HBaseTable
     from rowkey.hbase.wire.row_items import RowItem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,6 @@ from rowkey.hbase.happybase.scan_arguments import (
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.hbase.client import Client
     from rowkey.hbase.filters import Filter
     from rowkey.hbase.happybase.arguments import BytesOrText, RowData

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from random import Random
+from threading import Event
 from typing import TYPE_CHECKING
 
 from rowkey.hbase.errors import ClientClosed, OperationTimedOut
 
 if TYPE_CHECKING:
-    from threading import Event
-
     from rowkey.hbase.errors import HBaseError
     from rowkey.hbase.settings import Deadline, Settings
 

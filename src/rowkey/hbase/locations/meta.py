@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -33,8 +34,6 @@ from rowkey.hbase.wire.names import META_REGION_NAME, META_TABLE
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.cells import RowCells
     from rowkey.hbase.connection import PendingCall, ServerConnections
     from rowkey.hbase.messages.contract import Request

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,6 @@ from rowkey.hbase.wire.names import META_TABLE, shorten_table_name
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rowkey.hbase.connection import ServerConnections
     from rowkey.hbase.locations.meta_rows import MetaRow
     from rowkey.hbase.locations.region_location import RegionLocation

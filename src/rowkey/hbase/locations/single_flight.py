@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -9,8 +10,6 @@ from rowkey import fork_safety
 from rowkey.hbase.errors import HBaseError, OperationTimedOut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     from rowkey.hbase.settings import Deadline
 
 A = TypeVar("A")

@@ -6,6 +6,7 @@ building a message for each.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from rowkey.cells import CellType, RowCells
@@ -14,8 +15,6 @@ from rowkey.hbase.wire.cellblocks import encode_cells, encode_rows
 from rowkey.hbase.wire.proto import encode_message, encode_uint, encode_varint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.hbase.requests.multi import Action
 
 _SHORT_KEY_BYTES = 100

@@ -6,6 +6,7 @@ Many rows in one call are encoded by `messages.action_encoder`, Arrow columns by
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,6 @@ from rowkey.hbase.wire.proto import (
 from rowkey.messages import format_value, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.cells import Cell, RowCells
 
 APPEND, INCREMENT, PUT, DELETE = range(4)

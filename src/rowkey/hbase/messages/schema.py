@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rowkey.hbase.wire.names import encode_table_name, parse_table_name
 from rowkey.hbase.wire.proto import (
@@ -12,9 +13,6 @@ from rowkey.hbase.wire.proto import (
     encode_message,
     encode_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Texts that are not UTF-8 are sent back as they came.
 _TEXT_CODEC = ("utf-8", "surrogateescape")

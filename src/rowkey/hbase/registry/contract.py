@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Unavailable
 from rowkey.hbase.errors import HBaseError, InvalidRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rowkey.hbase.connection import ServerConnections
     from rowkey.hbase.registry.nodes import Address, NodeReply
     from rowkey.hbase.settings import Deadline, Settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -19,8 +20,6 @@ from rowkey.hbase.requests.registry import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rowkey.hbase.connection import ServerConnection, ServerConnections
     from rowkey.hbase.messages.contract import Request
     from rowkey.hbase.registry.nodes import Address

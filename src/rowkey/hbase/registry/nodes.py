@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -19,8 +20,6 @@ from rowkey.hbase.registry.contract import ClusterNotFound, RegistryUnavailable,
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from rowkey.hbase.settings import Deadline
 
 A = TypeVar("A")

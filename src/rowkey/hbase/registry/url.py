@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ from rowkey.hbase.registry.zookeeper_registry import ZooKeeperRegistry
 from rowkey.messages import format_value, suggest_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.hbase.connection import ServerConnections
     from rowkey.hbase.registry.contract import Registry
     from rowkey.hbase.registry.nodes import Address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,8 +15,6 @@ from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
 from rowkey.zookeeper import NotZooKeeper, ZooKeeperDenied, ZooKeeperUnreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rowkey.hbase.connection import ServerConnections
     from rowkey.hbase.registry.nodes import Address
     from rowkey.hbase.settings import Deadline, Settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING
@@ -28,8 +29,6 @@ from rowkey.hbase.wire.proto import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.cells import Cell
 
 _MIRRORED_OPERATORS = {"<": 5, "<=": 4, "=": 2, "!=": 3, ">=": 1, ">": 0}

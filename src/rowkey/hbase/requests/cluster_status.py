@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.requests.region_info import RegionInfo
 from rowkey.hbase.requests.region_load import RegionLoad
 from rowkey.hbase.wire.names import ServerName, parse_table_name
 from rowkey.hbase.wire.proto import ProtoMessage, encode_uint
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class StatusOption(IntEnum):

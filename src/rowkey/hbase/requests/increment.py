@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,8 +21,6 @@ from rowkey.hbase.wire.cellblocks import encode_cells
 from rowkey.hbase.wire.proto import WireFormatError, encode_message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.cells import RowCells
     from rowkey.hbase.messages.results import Result
     from rowkey.hbase.wire.proto import ProtoMessage

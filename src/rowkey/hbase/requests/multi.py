@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
@@ -30,8 +31,6 @@ from rowkey.hbase.wire.names import encode_region_specifier
 from rowkey.hbase.wire.proto import WireFormatError, encode_message, encode_uint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.hbase.messages.results import Result
     from rowkey.hbase.wire.proto import ProtoMessage
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,8 +22,6 @@ from rowkey.hbase.wire.cellblocks import encode_rows
 from rowkey.hbase.wire.proto import encode_message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.cells import Cell, RowCells
     from rowkey.hbase.messages.results import Result
     from rowkey.hbase.wire.proto import ProtoMessage

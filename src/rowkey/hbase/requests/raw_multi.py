@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -18,8 +19,6 @@ from rowkey.hbase.wire.names import encode_region_specifier
 from rowkey.hbase.wire.proto import encode_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.hbase.wire.proto import ProtoMessage
 
 

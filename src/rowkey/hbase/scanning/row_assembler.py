@@ -7,6 +7,7 @@ rows returns each piece as it came, without cells that were returned before the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.cells import build_sort_key
@@ -22,8 +23,6 @@ from rowkey.hbase.wire.cellblocks import decode_cells
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.cells import Cell
     from rowkey.hbase.requests import ScanResponse
 

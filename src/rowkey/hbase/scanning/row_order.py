@@ -6,21 +6,19 @@ rows or return some twice, since a scan continues after the last row it returned
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import build_sort_key
 from rowkey.hbase.errors import MalformedAnswer
 from rowkey.hbase.wire.names import META_TABLE, build_meta_sort_key
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
     from rowkey.cells import Cell, RowCells
     from rowkey.hbase.locations import RegionLocation
     from rowkey.hbase.read_spec import ScanSpec
@@ -115,9 +113,6 @@ class RowOrder:
 
         Cost: 10 ns a cell.
         """
-        import numpy as np
-        import pyarrow.compute as pc
-
         if cells.num_rows != sum(counts):
             what = f"the answer has {cells.num_rows:,} cells"
             raise WireFormatError(what, f"the {sum(counts):,} that it counts")
@@ -145,9 +140,6 @@ class RowOrder:
 
     def _check_cell_columns(self, cells: pa.RecordBatch) -> None:
         """Raise an error unless adjacent cells of one row are in order."""
-        import numpy as np
-        import pyarrow.compute as pc
-
         names = cells["family"].dictionary
         ranks = pc.array_sort_indices(pc.array_sort_indices(names)).to_numpy()
         families = ranks[cells["family"].indices.to_numpy()]

@@ -23,9 +23,11 @@ and 3.0.0-alpha-4.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import Lock
+from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 from weakref import finalize
 
@@ -47,9 +49,6 @@ from rowkey.hbase.scanning.row_order import RowOrder, check_cell_order
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
-
     from rowkey.cells import RowCells
     from rowkey.hbase.locations import RegionLocation
     from rowkey.hbase.read_spec import ScanSpec

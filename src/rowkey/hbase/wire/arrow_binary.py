@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import check_timestamp
 from rowkey.errors import InvalidArgument
 from rowkey.messages import pluralize
@@ -18,8 +19,6 @@ def to_binary_array(path: str, value: Any) -> Any:
     Raises:
         InvalidArgument: it is not an array of bytes or text, or has 2 GiB or more.
     """
-    import pyarrow as pa
-
     try:
         array = value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
         array = array if array.type == pa.binary() else array.cast(pa.binary())
@@ -46,8 +45,6 @@ def check_no_nulls(path: str, array: Any, allowed: str) -> None:
     Raises:
         InvalidArgument: it names the first null.
     """
-    import pyarrow.compute as pc
-
     if array.null_count:
         number = pc.index(pc.is_null(array), True).as_py()
         raise InvalidArgument(f"{path}[{number}]", "the item is null", allowed)
@@ -79,9 +76,6 @@ def to_timestamps(value: Any, count: int) -> Any:
     Raises:
         InvalidArgument: one is null or out of range, or there is not one for each row.
     """
-    import numpy as np
-    import pyarrow as pa
-
     if isinstance(value, int):
         check_timestamp(value)
         return value
@@ -113,9 +107,6 @@ def check_row_count(path: str, array: Any, count: int) -> None:
 
 def compute_lengths(array: Any) -> npt.NDArray[Any]:
     """Return the byte length of each item of an Arrow binary array, 0 for null."""
-    import numpy as np
-    import pyarrow.compute as pc
-
     lengths = pc.binary_length(array)
     filled = lengths.fill_null(0) if lengths.null_count else lengths
     numbers: npt.NDArray[Any] = filled.to_numpy().astype(np.int64)
@@ -134,9 +125,6 @@ def to_piece(table: npt.NDArray[Any]) -> Any:
 
 def to_binary_lines(table: npt.NDArray[Any]) -> Any:
     """Convert the lines of a two-dimensional byte array to an Arrow array, without a copy."""
-    import numpy as np
-    import pyarrow as pa
-
     count, width = table.shape
     places = np.arange(count + 1, dtype=np.int32) * np.int32(width)
     buffers = [None, pa.py_buffer(places), pa.py_buffer(np.ascontiguousarray(table))]
@@ -152,9 +140,6 @@ def join_lines(*pieces: Any, nulls: str = "emit_null") -> Any:
 
     Cost: 20 ns a line and piece; a third of it if the lines of each array have equal lengths.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     widths = [_find_common_width(piece) for piece in pieces]
     if None not in widths:
         return to_binary_lines(_fill_table(pieces, widths))
@@ -167,8 +152,6 @@ def join_lines(*pieces: Any, nulls: str = "emit_null") -> Any:
 
 def _find_common_width(piece: Any) -> int | None:
     """Return the byte length that all items of an array share, or None if they differ."""
-    import numpy as np
-
     if isinstance(piece, bytes):
         return len(piece)
     if piece.null_count or not len(piece):
@@ -179,8 +162,6 @@ def _find_common_width(piece: Any) -> int | None:
 
 def _fill_table(pieces: tuple[Any, ...], widths: list[Any]) -> npt.NDArray[Any]:
     """Concatenate pieces of fixed widths to a two-dimensional byte array, a line for each item."""
-    import numpy as np
-
     count = max(len(piece) for piece in pieces if not isinstance(piece, bytes))
     table = np.empty((count, sum(widths)), np.uint8)
     at = 0
@@ -198,8 +179,6 @@ def _fill_table(pieces: tuple[Any, ...], widths: list[Any]) -> npt.NDArray[Any]:
 
 def _get_offsets(array: Any) -> npt.NDArray[Any]:
     """Return the offset of each item of an Arrow binary array in its buffer, and the end."""
-    import numpy as np
-
     places = array.buffers()[1]
     if not places:
         return np.zeros(1, np.int32)
@@ -208,8 +187,6 @@ def _get_offsets(array: Any) -> npt.NDArray[Any]:
 
 def get_data_bytes(array: Any) -> npt.NDArray[Any]:
     """Return the bytes of all items of an Arrow binary array, joined, without a copy."""
-    import numpy as np
-
     bounds = _get_offsets(array)
     return np.frombuffer(array.buffers()[2] or b"", np.uint8)[bounds[0] : bounds[-1]]
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import CellType
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.wire.cell_offsets import find_cell_starts
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
-    import pyarrow as pa
-
 _KEY_OFFSET = 12
 """Bytes before the key: the lengths of cell, key and value, 4 each. Source: KeyValue."""
 
@@ -62,8 +60,6 @@ def to_columns(block: bytes | memoryview, families: Sequence[str]) -> pa.RecordB
     >>> to_columns(bytes.fromhex(cell), ["d"]).to_pylist()[0]["value"]
     b'v'
     """
-    import pyarrow as pa
-
     cells = _split_cells(block)
     _check_puts(cells)
     columns = [
@@ -86,8 +82,6 @@ class _SplitCells:
 
     def take_piece(self, number: int) -> Any:
         """Return one piece of each cell, such as `_ROW`, as an Arrow binary array."""
-        import numpy as np
-
         return self.pieces.take(
             np.arange(number, len(self.pieces), len(_PIECE_NAMES), dtype=np.uint32)
         )
@@ -100,9 +94,6 @@ def _split_cells(block: bytes | memoryview) -> _SplitCells:
         WireFormatError: the lengths of a cell contradict each other.
         InvalidArgument: the block is too large.
     """
-    import numpy as np
-    import pyarrow as pa
-
     if len(block) > _MAX_BLOCK_BYTES:
         what = f"the cell block has {len(block):,} bytes"
         raise InvalidArgument(
@@ -125,8 +116,6 @@ def _find_piece_bounds(
     Raises:
         WireFormatError: the lengths of a cell contradict each other.
     """
-    import numpy as np
-
     _check_cells(
         stops - starts >= _KEY_OFFSET + _KEY_FIXED_BYTES,
         starts,
@@ -178,8 +167,6 @@ def _read_fields(
     block: bytes | memoryview, fields: list[tuple[str, str]], places: npt.NDArray[Any]
 ) -> npt.NDArray[Any]:
     """Read a struct of numbers, `fields`, at each of some offsets of a cell block."""
-    import numpy as np
-
     layout = np.dtype(fields)
     if not len(places):
         return np.empty(0, layout)
@@ -225,9 +212,6 @@ def _encode_families(names: Any, families: Sequence[str]) -> Any:
     Raises:
         InvalidArgument: a cell has another family.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     known_names = pa.array([family.encode() for family in families], pa.binary())
     numbers = pc.index_in(names, value_set=known_names)
     if numbers.null_count:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.cells import (
     CELL_OVERHEAD_BYTES,
     MAX_CELL_BYTES,
@@ -26,8 +28,6 @@ from rowkey.hbase.wire.arrow_binary import (
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from rowkey.cells import CellBlock
@@ -157,8 +157,6 @@ def compute_row_sizes(rows: Any, columns: Sequence[BlockColumn]) -> npt.NDArray[
     Raises:
         InvalidArgument: a cell is larger than HBase stores, or a row than a request.
     """
-    import numpy as np
-
     total = np.zeros(len(rows), np.int64)
     fixed = _CELL_FIXED_BYTES + compute_lengths(rows)
     for column in columns:
@@ -178,8 +176,6 @@ def compute_row_sizes(rows: Any, columns: Sequence[BlockColumn]) -> npt.NDArray[
 
 def _encode_tails(timestamps: npt.NDArray[Any]) -> Any:
     """Encode the bytes after the qualifier: timestamp and type."""
-    import numpy as np
-
     timestamps = collapse_equal(timestamps)
     tails = np.empty((len(timestamps), 9), np.uint8)
     tails[:, :8] = timestamps.astype(">i8")[:, None].view(np.uint8)

@@ -13,6 +13,7 @@ from itertools import pairwise
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
@@ -53,8 +54,6 @@ def find_cell_starts(block: bytes | memoryview) -> npt.NDArray[Any]:
     >>> find_cell_starts(bytes.fromhex("00000001ff" + "0000000102")).tolist()
     [0, 5, 10]
     """
-    import numpy as np
-
     head = _follow_chain(block, 0, len(block), _PROBE_CELLS)
     longest = max((stop - start for start, stop in pairwise(head)), default=0)
     apart = head[-1] * _GUESS_SPACING_CELLS // _PROBE_CELLS
@@ -101,8 +100,6 @@ def _guess_cell_starts(
     Returns:
         Ascending offsets, at most one for each window.
     """
-    import numpy as np
-
     count = max(0, (len(block) - first_start - window - 3 * LENGTH_BYTES) // spacing)
 
     def view_lengths(shift: int) -> Any:
@@ -125,8 +122,6 @@ def _follow_guesses(block: bytes | memoryview, guesses: npt.NDArray[Any]) -> npt
     Raises:
         WireFormatError: the last cell does not end where the block does.
     """
-    import numpy as np
-
     end = len(block)
     bounds = np.append(guesses[1:], np.int64(end))
     lengths = np.ndarray((end - LENGTH_BYTES + 1,), ">u4", block, 0, (1,))
@@ -152,8 +147,6 @@ def _stitch_chains(
     valid: npt.NDArray[Any],
 ) -> npt.NDArray[Any]:
     """Return the offsets of all cells from the first guess on, joined from those stretches."""
-    import numpy as np
-
     at, end = guesses[0], len(block)
     ends = table[:, -1].tolist()
     pieces = []

@@ -9,16 +9,14 @@ from rowLen to type. Source: KeyValueCodec, KeyValue.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.cells import MAX_FAMILY_BYTES, Cell, CellType, RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.wire.proto import WireFormatError
 from rowkey.messages import format_value, pluralize
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _pack_head = Struct(">IIIh").pack
 """kvLen, keyLen, valueLen, rowLen; the last is signed in Java, so that a row is ≤ 32,767 B."""

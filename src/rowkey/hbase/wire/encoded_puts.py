@@ -7,9 +7,11 @@ is two slices of bytes.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.hbase.wire.arrow_binary import (
     collapse_equal,
     compute_lengths,
@@ -22,8 +24,6 @@ from rowkey.hbase.wire.arrow_binary import (
 from rowkey.hbase.wire.block_columns import compute_row_sizes, validate_column, validate_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import numpy.typing as npt
 
     from rowkey.cells import CellBlock
@@ -96,8 +96,6 @@ class EncodedPuts:
             max_bytes: most bytes of actions and cells; a single put may have more.
             max_actions: most puts, 1 or more.
         """
-        import numpy as np
-
         stop = min(stop, start + max_actions)
         used = self.cell_bounds[start : stop + 1] + self.action_bounds[start : stop + 1]
         return start + max(1, int(np.searchsorted(used, used[0] + max_bytes, "right")) - 1)
@@ -113,8 +111,6 @@ class EncodedPuts:
 
         Cost: 50 ns a put, and a copy of its bytes.
         """
-        import numpy as np
-
         bounds = self.action_bounds[start : stop + 1]
         actions = self.actions[bounds[0] : bounds[-1]].copy()
         indexes = np.empty((stop - start, _INDEX_BYTES), np.uint8)
@@ -145,9 +141,6 @@ def encode_puts(blocks: Sequence[CellBlock], *, sync: bool = False) -> EncodedPu
 
     Source: MultiRequest, MutationProto, KeyValueCodec.
     """
-    import numpy as np
-    import pyarrow as pa
-
     rows = validate_rows(blocks) if blocks else pa.array([], pa.binary())
     columns = [validate_column(block, len(rows)) for block in blocks]
     sizes = compute_row_sizes(rows, columns)
@@ -167,9 +160,6 @@ def encode_puts(blocks: Sequence[CellBlock], *, sync: bool = False) -> EncodedPu
 
 def _sort_by_key(rows: Any) -> npt.NDArray[Any]:
     """Return the indexes of the rows in key order; equal keys keep their order."""
-    import numpy as np
-    import pyarrow.compute as pc
-
     if len(rows) < 2 or not pc.any(pc.less(rows[1:], rows[:-1])).as_py():
         return np.arange(len(rows))
     order: npt.NDArray[Any] = pc.array_sort_indices(rows).to_numpy().astype(np.int64)
@@ -178,8 +168,6 @@ def _sort_by_key(rows: Any) -> npt.NDArray[Any]:
 
 def _select_nonempty(places: npt.NDArray[Any], columns: Sequence[BlockColumn]) -> npt.NDArray[Any]:
     """Return the indexes of the rows that have a value in any column."""
-    import numpy as np
-
     if any(not column.values.null_count for column in columns):
         return places
     holds = np.zeros(len(places), np.bool_)
@@ -191,8 +179,6 @@ def _select_nonempty(places: npt.NDArray[Any], columns: Sequence[BlockColumn]) -
 
 def _iter_portions(bounds: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
     """Yield ranges of rows (start, stop) of at most 16 MiB, which are encoded together."""
-    import numpy as np
-
     start, end = 0, len(bounds) - 1
     while start < end:
         stop = int(np.searchsorted(bounds, bounds[start] + _PORTION_BYTES, "right")) - 1
@@ -213,8 +199,6 @@ def _encode_cells(rows: Any, columns: Sequence[BlockColumn]) -> npt.NDArray[Any]
 
 def _encode_heads(rows: npt.NDArray[Any], column: BlockColumn) -> Any:
     """Encode the bytes before each row key: lengths of cell, key, value and row key."""
-    import numpy as np
-
     layout = [("cell", ">u4"), ("key", ">u4"), ("value", ">u4"), ("row", ">u2")]
     rows, values = collapse_equal(rows), collapse_equal(compute_lengths(column.values))
     keys = collapse_equal(_KEY_FIXED_BYTES + rows + column.compute_name_bytes())
@@ -232,8 +216,6 @@ def _encode_actions(
 
     All varints of a field have the same length, so actions differ only by their row keys.
     """
-    import numpy as np
-
     lengths = compute_lengths(rows)
     counts = sum((column.find_valid_rows() for column in columns), np.zeros(len(rows), np.int64))
     of_row, of_count = _find_varint_width(lengths), _find_varint_width(counts)
@@ -266,8 +248,6 @@ def _find_varint_width(numbers: npt.NDArray[Any]) -> int:
 
 def _encode_fields(*fields: tuple[int, npt.NDArray[Any], int]) -> Any:
     """Encode the same protobuf fields for many rows; a field is (tag, numbers, varint width)."""
-    import numpy as np
-
     columns = [collapse_equal(numbers) for _, numbers, _ in fields]
     shape = max(map(len, columns)), sum(1 + width for _, _, width in fields)
     table = np.empty(shape, np.uint8)

@@ -6,13 +6,11 @@ Source: protobuf "Encoding"; the messages of hbase-protocol-shaded use only thes
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from struct import pack, unpack
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import Self, TypeAlias
 
 from rowkey.errors import InvalidArgument, Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 

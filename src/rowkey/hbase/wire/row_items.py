@@ -7,8 +7,9 @@ a value would drop most of them. So none of them is made.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from struct import Struct
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from rowkey.hbase.wire.cellblocks import (
     build_family_length_error,
@@ -16,9 +17,6 @@ from rowkey.hbase.wire.cellblocks import (
     build_surplus_error,
 )
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 RowItem: TypeAlias = "tuple[bytes, dict[bytes, Any]]"
 """A row key, and its values by column, `family:qualifier`."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.design import count_combined_values
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.declared_part import count_table_values, has_more_values_declared
@@ -25,8 +27,6 @@ from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
 from rowkey.regions import compute_server_imbalance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts
@@ -153,8 +153,6 @@ def _count_declared_values(
 
 def _find_few_at_a_time(result: LoadResult, regions: int) -> CauseFinding | None:
     """Return the cause if there are many values, but few of them in a typical window."""
-    import numpy as np
-
     windows = result.judged_windows
     is_judged = windows >= 0
     if result.measured_skew.is_even or not is_judged.any():

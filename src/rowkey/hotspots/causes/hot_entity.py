@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.declared_part import has_more_values_declared
 from rowkey.hotspots.heavy_values import (
@@ -30,10 +32,6 @@ from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts
@@ -294,8 +292,6 @@ class _Bursts:
 
 def _find_bursts(codes: np.ndarray[Any, Any], windows: np.ndarray[Any, Any]) -> _Bursts:
     """Return the busiest value of each window."""
-    import numpy as np
-
     width = int(codes.max()) + 1
     pairs, counts = np.unique(windows * width + codes, return_counts=True)
     order = np.lexsort((counts, pairs // width))
@@ -311,8 +307,6 @@ def _find_window_bursts(result: LoadResult) -> CauseFinding | None:
     The windows of the verdict are searched first, then those of equal numbers of events, then
     other time windows that are hot. Time windows need enough sampled events in each.
     """
-    import numpy as np
-
     if result.entity_count < MIN_VALUES_PER_REGION * len(result.boundaries):
         return None
     # Of more values some write in each window.
@@ -344,8 +338,6 @@ def _check_bursts(
     result: LoadResult, windows: np.ndarray[Any, Any], width_s: int | None
 ) -> CauseFinding | None:
     """Return the cause for bursts in time windows if they exceed chance; else None."""
-    import numpy as np
-
     codes = result.entity_codes
     bursts = _find_bursts(codes, windows)
     shuffled = np.random.default_rng(0).permutation(codes)
@@ -365,8 +357,6 @@ def _build_burst_finding(
     result: LoadResult, bursts: _Bursts, numbers: np.ndarray[Any, Any], width_s: int | None
 ) -> CauseFinding:
     """Return the cause for values that burst in single time windows."""
-    import numpy as np
-
     shares = bursts.counts / bursts.sizes
     is_full = bursts.sizes >= bursts.sizes.mean() / 2
     worst = int(np.argmax(np.where(is_full, shares, 0)))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.load_result import CauseFinding, LoadResult, format_skew_floor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts

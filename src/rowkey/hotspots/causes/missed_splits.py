@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.design import count_combined_values, format_toml_value, list_key_prefixes
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import find_clock_field, find_leading_part
@@ -37,8 +39,6 @@ from rowkey.proposals import (
 from rowkey.regions import locate_key_array
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts
@@ -150,9 +150,6 @@ def _compute_least_skew(result: LoadResult) -> float:
     Regions of a list stay as they are. More quantiles of earlier keys divide all but the keys
     before the first and after the last of these.
     """
-    import numpy as np
-    import pyarrow as pa
-
     splits, key_range = result.design.splits, result.split_key_range
     if splits.needs_sample:
         if key_range is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots.contract import Cause
@@ -10,8 +11,6 @@ from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.proposals import ANOTHER_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts

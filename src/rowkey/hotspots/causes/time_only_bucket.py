@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots.contract import Cause
@@ -12,8 +13,6 @@ from rowkey.messages import pluralize
 from rowkey.proposals import ANOTHER_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.design import Design
     from rowkey.keys import Part
     from rowkey.regions import Boundaries

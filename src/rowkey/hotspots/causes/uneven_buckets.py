@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import is_time_only
 from rowkey.hotspots.least_skew import compute_least_skew
@@ -15,11 +17,6 @@ from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
 from rowkey.regions import compute_server_imbalance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.design import Design
     from rowkey.keys import Part
     from rowkey.regions import Boundaries
@@ -128,9 +125,6 @@ def _find_uneven_values(
         points: the bucket of each event.
         rows: the events.
     """
-    import numpy as np
-    import pyarrow as pa
-
     buckets = part.cardinality or 0
     # Equal buckets get equal numbers, in any order.
     ranks = pa.array(points, pa.binary()).dictionary_encode().indices.to_numpy().astype(np.int64)
@@ -169,8 +163,6 @@ def _find_uneven_values(
 
 def _count_values(codes: np.ndarray[Any, Any], ranks: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return how many different values fall into each bucket that occurs."""
-    import numpy as np
-
     width = int(codes.max(initial=0)) + 1
     # With counts NumPy sorts the numbers, which takes a tenth of the time of its hash table.
     pairs, _ = np.unique(ranks * width + codes, return_counts=True)

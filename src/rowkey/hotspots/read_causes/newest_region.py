@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from rowkey.array_libraries import pc
 from rowkey.hotspots.read_contract import ReadCause
 from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
 from rowkey.messages import Message
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NEWEST_SHARE = 0.05
 """Share of the sampled rows that count as the newest."""
@@ -82,8 +80,6 @@ def _list_open_times(result: ReadLoadResult) -> Iterator[str]:
 
 def _measure_newest_share(result: ReadLoadResult, name: str) -> float:
     """Return the share of the newest sampled rows that lie in the busiest region."""
-    import pyarrow.compute as pc
-
     times = result.rows.column(name)
     count = max(int(NEWEST_SHARE * (len(times) - times.null_count)), 1)
     newest = pc.array_sort_indices(times, order="descending").to_numpy()[:count]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.hotspots.load_result import assign_row_codes
 from rowkey.hotspots.read_contract import ReadCause
 from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
 from rowkey.messages import Message
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
 
 MIN_EXPLAINED_SHARE = 1 / 3
 """Share of what the busiest server takes above its fair share from which a value explains it."""
@@ -109,8 +106,6 @@ def _measure_value(
         rows: the sampled rows that the read can ask for.
         is_busiest: whether each lies on the busiest server; at least one does.
     """
-    import numpy as np
-
     codes = assign_row_codes(rows, (field,))
     counts, code = np.bincount(codes), int(np.bincount(codes[is_busiest]).argmax())
     work, is_value = _compute_work(result, counts), codes == code
@@ -151,8 +146,6 @@ def _format_reason(result: ReadLoadResult, popular: _PopularValue) -> Message:
 
 def _measure_row_share(result: ReadLoadResult, field: str, value: Any) -> float:
     """Return the share of all sampled rows that have a value, which may be null."""
-    import pyarrow.compute as pc
-
     column = result.rows.column(field)
     if not value.is_valid:
         return float(column.null_count / len(column))

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-import numpy as np
-import pyarrow as pa
-
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def to_byte_column(array: pa.Array) -> SlicedByteColumn:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def list_values(array: pa.Array) -> list[Any]:

@@ -8,21 +8,17 @@ number from the smallest ones.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.keys.base_types.generated_bytes import (
     build_arrow_column,
     format_hex_digits,
     generate_bytes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    import pyarrow as pa
 
 
 class Domain(ABC):
@@ -47,8 +43,6 @@ class Domain(ABC):
 
     def draw_value(self, index: int) -> Any:
         """Return the value that `draw_values` gives for one index."""
-        import numpy as np
-
         value = self.draw_values(np.array([index], np.int64))[0]
         return value.as_py() if hasattr(value, "as_py") else value
 
@@ -150,9 +144,6 @@ class TextDomain(Domain):
 
     def generate_values(self, indexes: np.ndarray[Any, Any]) -> Any:
         """Return the texts at many indexes, ready for an Arrow array."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if self.width is None and len(indexes) and int(indexes.max()) >= 10**_DEFAULT_DIGITS:
             return pa.array([self.generate_value(index) for index in indexes.tolist()], pa.string())
         width = self.width or min(self.max_bytes, _DEFAULT_DIGITS)
@@ -180,8 +171,6 @@ class HexDomain(Domain):
 
     def draw_values(self, indexes: np.ndarray[Any, Any]) -> Any:
         """Return hexadecimal texts for many indexes as a workload has them."""
-        import pyarrow as pa
-
         rows = generate_bytes(indexes, 4 * self.width)
         return build_arrow_column(format_hex_digits(rows, self.width), pa.string())
 
@@ -213,8 +202,6 @@ class BytesDomain(Domain):
 
     def draw_values(self, indexes: np.ndarray[Any, Any]) -> Any:
         """Return byte strings for many indexes as a workload has them."""
-        import pyarrow as pa
-
         return build_arrow_column(
             generate_bytes(indexes, 8 * self._value_length, self.leading_bits), pa.binary()
         )

@@ -6,13 +6,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.traits import Compatibility
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import IntArray
     from rowkey.keys.codecs.codec import Codec
@@ -152,8 +151,6 @@ class FieldType(ABC):
 
     def build_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of columns of this type."""
-        import pyarrow as pa
-
         return pa.string()
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
@@ -173,8 +170,6 @@ class FieldType(ABC):
 
     def build_number_column(self, numbers: IntArray) -> pa.Array:
         """Return a column of the values of whole numbers, for types with whole numbers."""
-        import pyarrow as pa
-
         return pa.array(numbers).cast(self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
@@ -183,8 +178,6 @@ class FieldType(ABC):
 
     def build_column(self, internal: Any) -> pa.Array:
         """Return an Arrow column of internal forms, of the type from `build_arrow_type`."""
-        import pyarrow as pa
-
         return pa.array(self.from_internal_batch(internal), self.build_arrow_type())
 
     def take_rows(self, internal: Any, rows: IntArray) -> Any:

@@ -7,6 +7,7 @@ import re
 from struct import Struct
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import FloatDomain
@@ -16,8 +17,6 @@ from rowkey.keys.codecs.floats import OrderedFloatCodec, PlainFloatCodec
 from rowkey.messages import format_value, shorten_text
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
 
@@ -96,15 +95,10 @@ class FloatField(FieldType):
 
     def build_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of a column of floating-point numbers."""
-        import pyarrow as pa
-
         return pa.float32() if self.width == 4 else pa.float64()
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
         """Return a text column as numbers, if Arrow parses it as `parse` does; else None."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if self.width == 4:  # `parse` rounds to 64 bits first
             return None
         try:
@@ -120,9 +114,6 @@ class FloatField(FieldType):
 
     def to_internal_batch(self, array: pa.Array) -> Any:
         """Return the internal forms of an Arrow column of floating-point numbers."""
-        import numpy as np
-        import pyarrow as pa
-
         dtype = f"f{self.width}"
         if not pa.types.is_floating(array.type):
             return np.array([self.to_internal(v) for v in self._parse_numbers(array)], dtype)
@@ -139,16 +130,12 @@ class FloatField(FieldType):
 
     def _parse_numbers(self, array: pa.Array) -> list[Any]:
         """Return the values of an array; texts are parsed."""
-        import pyarrow as pa
-
         values = list_values(array)
         is_text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
         return list(map(self.parse, values)) if is_text else values
 
     def build_column(self, internal: Any) -> pa.Array:
         """Return internal forms as an Arrow column of floating-point numbers."""
-        import pyarrow as pa
-
         return pa.array(internal, self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:

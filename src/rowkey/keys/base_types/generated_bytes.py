@@ -6,11 +6,9 @@ are spread over the whole range, as random ones are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
+from rowkey.array_libraries import np, pa
 
 WORD_BITS = 64
 """Bits that are mixed together; later bits of a value follow from them."""
@@ -35,8 +33,6 @@ def mix_bits(numbers: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
     >>> mix_bits(np.arange(8), 3).tolist()
     [3, 5, 1, 2, 6, 0, 4, 7]
     """
-    import numpy as np
-
     mask, half = np.uint64((1 << bits) - 1), np.uint64(bits - bits // 2)
     mixed = numbers.astype(np.uint64)
     mixed ^= np.uint64(_ODD_FACTORS[0]) & mask
@@ -57,8 +53,6 @@ def generate_bytes(
         bits: bits of a value; the rest of its last byte is zeros.
         leading_bits: the bits that all values begin with, as a number, and their count.
     """
-    import numpy as np
-
     prefix, prefix_bits = leading_bits
     free_bits = min(bits, WORD_BITS) - prefix_bits
     words = [mix_bits(numbers, free_bits) << np.uint64(WORD_BITS - prefix_bits - free_bits)]
@@ -77,8 +71,6 @@ def format_hex_digits(rows: np.ndarray[Any, Any], width: int) -> np.ndarray[Any,
         rows: the bytes.
         width: the count of digits.
     """
-    import numpy as np
-
     pairs = np.stack([rows >> 4, rows & 15], axis=2)
     nibbles = pairs.reshape(len(rows), 2 * rows.shape[1])[:, :width]
     return np.frombuffer(b"0123456789abcdef", np.uint8).take(nibbles)
@@ -86,9 +78,6 @@ def format_hex_digits(rows: np.ndarray[Any, Any], width: int) -> np.ndarray[Any,
 
 def build_arrow_column(rows: np.ndarray[Any, Any], arrow_type: pa.DataType) -> pa.Array:
     """Return rows of bytes as an Arrow column of text or bytes."""
-    import numpy as np
-    import pyarrow as pa
-
     offsets = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(rows.shape[1])
     data = np.ascontiguousarray(rows)
     buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data.tobytes())]

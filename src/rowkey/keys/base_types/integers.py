@@ -6,6 +6,7 @@ import re
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import IntegerDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
@@ -19,8 +20,6 @@ from rowkey.keys.codecs.numbers import (
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.batches.byte_columns import IntArray
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import FieldDeclaration, Value
@@ -81,15 +80,10 @@ class IntegerField(FieldType):
 
     def build_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of a column of whole numbers."""
-        import pyarrow as pa
-
         return getattr(pa, f"{'' if self.has_sign else 'u'}int{self.bits}")()
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
         """Return a text column as whole numbers, if Arrow parses it as `parse` does; else None."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         # Arrow takes leading zeros of any number, and `parse` does not.
         longest = pc.max(pc.binary_length(array)).as_py()
         if _can_contain_hex(array) or (longest or 0) > _MAX_DIGITS:
@@ -110,8 +104,6 @@ class IntegerField(FieldType):
 
     def build_column(self, internal: Any) -> pa.Array:
         """Return internal forms as an Arrow column of whole numbers."""
-        import pyarrow as pa
-
         return pa.array(internal).cast(self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
@@ -153,9 +145,6 @@ def parse_whole_number(text: str) -> int:
 
 def to_whole_numbers(array: pa.Array, parse: Any) -> IntArray:
     """Return the numbers of an Arrow array of integers or text, in 64 bits with or without sign."""
-    import numpy as np
-    import pyarrow as pa
-
     arrow_type = array.type
     if pa.types.is_unsigned_integer(arrow_type):
         dtype = np.uint64 if arrow_type.bit_width == 64 else np.int64

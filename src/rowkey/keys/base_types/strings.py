@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.field_type import FieldType
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pyarrow as pa
-
     from rowkey.keys.batches.byte_columns import SlicedByteColumn
     from rowkey.schema import Value
 
@@ -40,8 +38,6 @@ class TextBasedField(FieldType):
 
     def build_column(self, internal: Any) -> pa.Array:
         """Return internal forms as an Arrow column of texts."""
-        import pyarrow as pa
-
         from rowkey.keys.base_types.arrow_strings import to_arrow_binary
 
         return to_arrow_binary(internal).cast(pa.string())

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import IntegerDomain
@@ -16,8 +17,6 @@ from rowkey.keys.codecs.numbers import BigEndianCodec, build_twos_complement_cod
 from rowkey.messages import Message, format_value
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.batches.byte_columns import IntArray
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
@@ -162,15 +161,10 @@ class TimestampField(FieldType):
 
     def build_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of a column of times."""
-        import pyarrow as pa
-
         return pa.timestamp(self.unit, "UTC")
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
         """Return a text column as times, if Arrow parses it as `parse` does; else None."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         first = str(array[0]) if len(array) else ""
         if "-" not in first[:8]:
             return self._cast_digits(array)
@@ -188,9 +182,6 @@ class TimestampField(FieldType):
 
     def _cast_digits(self, array: pa.Array) -> pa.Array | None:
         """Return a text column of counts as times; None if a text has anything but digits."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         # With 19 digits at most, no text has leading zeros that `parse` refuses as too long.
         is_count = pc.and_(pc.ascii_is_decimal(array), pc.less_equal(pc.binary_length(array), 19))
         if not pc.all(is_count).as_py():
@@ -202,9 +193,6 @@ class TimestampField(FieldType):
 
     def to_internal_batch(self, array: pa.Array) -> IntArray:
         """Return the internal forms of an Arrow column of times."""
-        import numpy as np
-        import pyarrow as pa
-
         counts = self._to_counts(array)
         if pa.types.is_uint64(counts.type) or not pa.types.is_integer(counts.type):
             counts = pa.array(
@@ -219,8 +207,6 @@ class TimestampField(FieldType):
 
     def _to_counts(self, array: pa.Array) -> pa.Array:
         """Return the instants as whole numbers of the unit."""
-        import pyarrow as pa
-
         arrow_type = array.type
         if pa.types.is_timestamp(arrow_type) or pa.types.is_date(arrow_type):
             try:
@@ -239,8 +225,6 @@ class TimestampField(FieldType):
 
     def build_column(self, internal: Any) -> pa.Array:
         """Return internal forms as an Arrow column of times."""
-        import pyarrow as pa
-
         return pa.array(internal, pa.int64()).cast(self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:

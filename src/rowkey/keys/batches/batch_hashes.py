@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import mmh3
-import numpy as np
 
+from rowkey.array_libraries import np
 from rowkey.keys.batches.byte_columns import (
     ByteColumn,
     FixedByteColumn,
@@ -16,9 +17,6 @@ from rowkey.keys.batches.byte_columns import (
     view_windows,
 )
 from rowkey.keys.hash_functions import build_bucket_hash
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 HashArray = np.ndarray[tuple[int], np.dtype[Any]]
 

@@ -7,13 +7,11 @@ length as slices of one buffer. Nothing is copied until whole keys are assembled
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from rowkey.array_libraries import np
 
 IntArray = np.ndarray[tuple[int], np.dtype[Any]]
 ByteBuffer = np.ndarray[tuple[int], np.dtype[np.uint8]]

@@ -6,20 +6,17 @@ on this field alone is then computed once per value.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
+from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError
 from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, concatenate_columns
 from rowkey.keys.dictionary import DICTIONARY_FIELD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from rowkey.keys.dictionary import Dictionary
     from rowkey.keys.part_interface import Part, Row
     from rowkey.keys.parts.field import Field

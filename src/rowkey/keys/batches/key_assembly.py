@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
+from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError
 from rowkey.keys.batches.byte_columns import (
     ByteBuffer,
@@ -21,8 +20,6 @@ from rowkey.keys.batches.byte_columns import (
 from rowkey.keys.term_binding import EMPTY_KEY_REMEDY, LONG_KEY_REMEDY, MAX_KEY_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.key import Key
     from rowkey.keys.part_interface import Part

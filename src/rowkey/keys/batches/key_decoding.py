@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.base_types.arrow_strings import to_byte_column
 from rowkey.keys.batches.byte_columns import ByteBuffer, ByteColumn, IntArray, SlicedByteColumn

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from rowkey.errors import RowError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def add_row_number(row: int, error: RowError) -> RowError:

@@ -6,14 +6,10 @@ outside of its buffer, and reading the value ends the process or gives the bytes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-import pyarrow as pa
-
+from rowkey.array_libraries import pa
 from rowkey.errors import RowError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BYTES_TYPE_BY_TEXT_TYPE = {
     pa.string(): pa.binary(),

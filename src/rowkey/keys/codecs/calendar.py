@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.traits import DIGITS, Framing
@@ -63,8 +64,6 @@ class CalendarTimeCodec(Codec):
 
     def pack_batch(self, internal: IntArray) -> ByteColumn:
         """Return times as digits yyyyMMddHHmmss."""
-        import numpy as np
-
         from rowkey.keys.batches.byte_columns import FixedByteColumn
 
         seconds, fractions = np.divmod(internal, internal.dtype.type(self.units_per_second))
@@ -139,8 +138,6 @@ def _parse_instant(digits: bytes) -> datetime:
 
 def _to_civil_numbers(days: IntArray) -> IntArray:
     """Return days since 1970 as the numbers yyyymmdd."""
-    import numpy as np
-
     dates = days.astype("datetime64[D]")
     months = dates.astype("datetime64[M]")
     month_numbers = months.astype(np.int64)
@@ -151,8 +148,6 @@ def _to_civil_numbers(days: IntArray) -> IntArray:
 
 def _format_digits(columns: list[tuple[IntArray, int]], count: int) -> IntArray:
     """Return columns of numbers as rows of decimal digits of fixed widths."""
-    import numpy as np
-
     width = sum(digits for _, digits in columns)
     out = np.empty((count, width), np.uint8)
     at = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.traits import Framing, Order
 
@@ -42,8 +43,6 @@ class OrderedFloatCodec(Codec):
 
     def pack_batch(self, internal: Any) -> ByteColumn:
         """Return floats as bytes that sort in its order."""
-        import numpy as np
-
         from rowkey.keys.batches.byte_columns import FixedByteColumn
 
         bits = internal.astype(f">f{self.width}").view(f">u{self.width}").astype(f"u{self.width}")
@@ -52,8 +51,6 @@ class OrderedFloatCodec(Codec):
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
         """Decode floats from bytes that sort as the floats do."""
-        import numpy as np
-
         bits = _to_items(pieces, self.width).view(f">u{self.width}").astype(f"u{self.width}")
         top = bits.dtype.type(self.sign_bit)
         return np.where(bits & top, bits ^ top, ~bits).view(f"f{self.width}")

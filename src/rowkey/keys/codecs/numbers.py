@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.codecs.codec import Codec, RowEncoder
 from rowkey.keys.traits import NO_RESIDUE, Framing, Order, Residue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 
@@ -142,8 +142,6 @@ class BigEndianCodec(Codec):
 
     def _to_stored(self, internal: IntArray) -> IntArray:
         """Return the stored numbers modulo 2^64, which gives their low bytes."""
-        import numpy as np
-
         numbers = internal // internal.dtype.type(self.divisor) if self.divisor > 1 else internal
         self._check_range(numbers)
         stored = numbers.astype(np.uint64, copy=False)
@@ -163,8 +161,6 @@ class BigEndianCodec(Codec):
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
         """Return whole numbers from big-endian bytes."""
-        import numpy as np
-
         from rowkey.keys.batches.byte_columns import FixedByteColumn
 
         if self.width not in _INTEGER_STRUCTS:
@@ -184,8 +180,6 @@ class BigEndianCodec(Codec):
 
     def _to_signed(self, numbers: IntArray) -> IntArray:
         """Return numbers modulo 2^64 as numbers from `low` to `high`."""
-        import numpy as np
-
         if self.low >= 0:
             return numbers if self.high >= 1 << 63 else numbers.astype(np.int64)
         if self.bias or self.width == 8:

@@ -5,17 +5,17 @@ Text and bytes differ only in how they become raw bytes; the `RawFormat` of each
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.codecs.codec import Codec, ComplementedCodec, Packer
 from rowkey.keys.traits import ALL_BYTES, Alphabet, Framing
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn
 
@@ -280,8 +280,6 @@ class PaddedCodec(_StringCodec):
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
         """Return texts as bytes padded with 00."""
-        import numpy as np
-
         from rowkey.keys.batches.byte_columns import FixedByteColumn, copy_slices
 
         if len(internal) and int(internal.inner_lengths.max()) > self.width:

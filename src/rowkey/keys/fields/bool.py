@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import ChoiceDomain
@@ -13,8 +14,6 @@ from rowkey.keys.codecs.numbers import BigEndianCodec
 from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
 
@@ -71,15 +70,10 @@ class BoolField(FieldType):
 
     def build_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of a column of booleans."""
-        import pyarrow as pa
-
         return pa.bool_()
 
     def to_internal_batch(self, array: pa.Array) -> Any:
         """Return the internal forms of an Arrow column of booleans."""
-        import numpy as np
-        import pyarrow as pa
-
         if pa.types.is_boolean(array.type):
             return array.to_numpy(zero_copy_only=False).astype(np.int64)
         values = list_values(array)

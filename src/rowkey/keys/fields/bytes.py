@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import BytesDomain
 from rowkey.keys.base_types.field_type import Encoding
@@ -12,8 +13,6 @@ from rowkey.keys.codecs.strings import EscapedCodec, FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.batches.byte_columns import SlicedByteColumn
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import FieldDeclaration, Value
@@ -91,14 +90,10 @@ class BytesField(BytesBasedField):
 
     def build_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of a column of byte strings."""
-        import pyarrow as pa
-
         return pa.binary()
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
         """Return the internal forms of an Arrow column of byte strings."""
-        import pyarrow as pa
-
         from rowkey.keys.base_types.arrow_strings import to_byte_column
 
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):

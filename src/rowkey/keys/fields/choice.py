@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import ChoiceDomain
@@ -17,8 +18,6 @@ from rowkey.keys.traits import Compatibility, Framing, Order
 from rowkey.messages import suggest_name
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.schema import FieldDeclaration, Value
 
@@ -100,8 +99,6 @@ class ChoiceField(FieldType):
 
     def to_internal_batch(self, array: pa.Array) -> Any:
         """Return the internal forms of an Arrow column of choices."""
-        import numpy as np
-
         return np.array([self.to_internal(value) for value in list_values(array)], np.int64)
 
     def check_compatibility(self, new: FieldType) -> Compatibility:

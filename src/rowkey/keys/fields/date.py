@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import IntegerDomain, MappedDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
@@ -14,8 +15,6 @@ from rowkey.keys.codecs.numbers import build_signed_codec, build_twos_complement
 from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.batches.byte_columns import IntArray
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
@@ -95,21 +94,14 @@ class DateField(FieldType):
 
     def build_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of a column of dates."""
-        import pyarrow as pa
-
         return pa.date32()
 
     def build_number_column(self, numbers: IntArray) -> pa.Array:
         """Return whole numbers as an Arrow column of dates."""
-        import pyarrow as pa
-
         return pa.array(numbers).cast(pa.int32()).cast(pa.date32())
 
     def to_internal_batch(self, array: pa.Array) -> Any:
         """Return the internal forms of an Arrow column of dates."""
-        import numpy as np
-        import pyarrow as pa
-
         arrow_type = array.type
         if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
             values = [self.to_internal(self.parse(text)) for text in array.to_pylist()]
@@ -131,8 +123,6 @@ class DateField(FieldType):
         Raises:
             InvalidArgument: the column has a time zone, or an instant is not at midnight.
         """
-        import pyarrow as pa
-
         arrow_type = array.type
         remedy = "Cast it to date32 in the time zone that you mean."
         if pa.types.is_timestamp(arrow_type) and arrow_type.tz is not None:

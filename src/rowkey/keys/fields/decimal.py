@@ -7,6 +7,7 @@ from decimal import Context, Inexact, InvalidOperation, localcontext
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import DecimalDomain
@@ -18,8 +19,6 @@ from rowkey.keys.traits import Compatibility
 from rowkey.messages import format_value, pluralize
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import FieldDeclaration, Value
 
@@ -151,15 +150,10 @@ class DecimalField(FieldType):
 
     def build_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of a column of decimal numbers."""
-        import pyarrow as pa
-
         return pa.decimal128(self.precision, self.scale)
 
     def to_internal_batch(self, array: pa.Array) -> Any:
         """Return the internal forms of an Arrow column of decimal numbers."""
-        import numpy as np
-        import pyarrow as pa
-
         values = list_values(array)
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             values = list(map(self.parse, values))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.array_libraries import pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import TextDomain
 from rowkey.keys.base_types.field_type import Encoding
@@ -18,8 +19,6 @@ from rowkey.keys.traits import DIGITS
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import FieldDeclaration, Value
 
@@ -78,8 +77,6 @@ class DigitsField(TextBasedField):
 
     def is_internal_form(self, array: pa.Array) -> bool:
         """Return whether every text of an Arrow column is an internal form already."""
-        import pyarrow.compute as pc
-
         if not str(array.type).endswith("string"):
             return False
         lengths = pc.equal(pc.binary_length(array), self.width)

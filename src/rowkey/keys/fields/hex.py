@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import HexDomain
 from rowkey.keys.base_types.field_type import Encoding
@@ -14,8 +15,6 @@ from rowkey.keys.traits import HEX_DIGITS
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import FieldDeclaration, Value
 

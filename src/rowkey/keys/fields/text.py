@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import TextDomain
 from rowkey.keys.base_types.field_type import Encoding
@@ -13,8 +14,6 @@ from rowkey.keys.codecs.strings import PaddedCodec, RawFormat, TerminatedCodec, 
 from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import FieldDeclaration, Value
 
@@ -113,8 +112,6 @@ class TextField(TextBasedField):
 
     def is_internal_form(self, array: pa.Array) -> bool:
         """Return whether every text of an Arrow column is an internal form already."""
-        import pyarrow as pa
-
         from rowkey.keys.base_types.arrow_strings import to_byte_column
 
         if self.is_nfc or not (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
+from rowkey.array_libraries import np, pa
 from rowkey.keys.base_types.domains import BytesDomain, MappedDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.generated_bytes import build_arrow_column, format_hex_digits
@@ -13,8 +14,6 @@ from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.batches.byte_columns import SlicedByteColumn
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
@@ -83,9 +82,6 @@ def format_uuids(array: pa.Array) -> pa.Array:
     >>> format_uuids(pa.array([bytes(15) + b"\\xff"])).to_pylist()
     ['00000000-0000-0000-0000-0000000000ff']
     """
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys.base_types.arrow_strings import to_byte_column
 
     packed = to_byte_column(array).to_packed()
@@ -104,9 +100,6 @@ def parse_uuids(array: pa.Array) -> SlicedByteColumn | None:
     ... ]
     True
     """
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys.base_types.arrow_strings import to_byte_column
     from rowkey.keys.batches.byte_columns import SlicedByteColumn
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import (
@@ -21,8 +22,6 @@ from rowkey.keys.traits import (
 from rowkey.schema import Bounds, Equal, FieldDeclaration, FieldRef, OneOf, Range, StartsWith, Value
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.base_types.field_type import FieldType
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import (
@@ -19,8 +20,6 @@ from rowkey.keys.traits import (
 from rowkey.schema import Equal, OneOf
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds, Value
@@ -155,8 +154,6 @@ class NullablePart(Part):
 
     def find_nulls(self, columns: ColumnBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Return which rows have a null."""
-        import numpy as np
-
         nulls = columns.find_nulls(self.field_name)
         return np.zeros(len(columns), np.bool_) if nulls is None else nulls
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from functools import cache, cached_property
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.part_interface import BindingContext, EnumOption, NumberArgument, Part, Transform
 from rowkey.keys.traits import ALL_BYTES, DIGITS, HEX_DIGITS, Alphabet, Framing, Images
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 
 MAX_NUMBERS = 65_536
@@ -108,8 +106,6 @@ class NumberedPrefix(Transform):
 
     def encode_numbers(self, numbers: IntArray) -> ByteColumn:
         """Return the bytes of many numbers."""
-        import numpy as np
-
         from rowkey.keys.batches.byte_columns import FixedByteColumn
 
         if self.form == "bytes":
@@ -119,8 +115,6 @@ class NumberedPrefix(Transform):
     @cached_property
     def _table_array(self) -> np.ndarray[tuple[int], np.dtype[Any]]:
         """`number_table` as a NumPy array."""
-        import numpy as np
-
         return np.frombuffer(b"".join(self.number_table), f"V{self.width}")
 
 

@@ -6,17 +6,17 @@ to a table that has rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.part_interface import Part, Row, RowEncoder, Transform
 from rowkey.keys.parts.nullable import NULL_MARKER, NullablePart
 from rowkey.keys.traits import Compatibility, Determinant, Framing, Residue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Value
@@ -159,8 +159,6 @@ class SequencePart(Part):
         self, pieces: list[ByteColumn], columns: ColumnBatch
     ) -> list[ByteColumn]:
         """Return the pieces with those of nulls at the end of a row emptied."""
-        import numpy as np
-
         from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
         left_out = np.ones(len(columns), np.bool_)

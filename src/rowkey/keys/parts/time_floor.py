@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from rowkey.keys.traits import Framing, Images, find_pinned_values
 from rowkey.schema import Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds, Cluster, Duration, FieldFacts, Scalar, Value

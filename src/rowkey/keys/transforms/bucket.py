@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import mmh3
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.hash_functions import HASH_DESCRIPTIONS, HASH_NAMES, build_bucket_hash
 from rowkey.keys.part_interface import (
@@ -34,8 +36,6 @@ from rowkey.keys.traits import Images
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds, Cluster, FieldFacts, Value
@@ -212,16 +212,12 @@ class BucketTransform(NumberedPrefix):
         pieces = [part.encode_distinct(columns) for part in self.inputs]
         if self.m is None:
             return hash_to_numbers(name, concatenate_columns(pieces), self.n)
-        import numpy as np
-
         first = hash_to_numbers(name, pieces[0], self.n).astype(np.int64)
         others = hash_to_numbers(name, concatenate_columns(pieces[1:]), self.m).astype(np.int64)
         return np.where(self._mark_heavy(columns), (first + others) % self.n, first)
 
     def _mark_heavy(self, columns: ColumnBatch) -> Any:
         """Return which rows have a heavy value; coded values are checked once each."""
-        import numpy as np
-
         from rowkey.keys.batches.batch_hashes import hash_to_numbers
 
         def mark(rows: ColumnBatch) -> Any:

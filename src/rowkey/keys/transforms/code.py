@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import InvalidArgument
@@ -18,8 +19,6 @@ from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NO_RESIDUE, Determinant, Framing, Images, Residue, find_pinned_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds, Value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import InvalidArgument
@@ -15,8 +16,6 @@ from rowkey.keys.part_interface import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.batches.key_decoding import EncodedKeys

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import mmh3
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.part_interface import (
     MAX_TERMS,
@@ -25,8 +27,6 @@ from rowkey.keys.parts.nullable import NullablePart
 from rowkey.keys.traits import ALL_BYTES, HEX_DIGITS, TOTAL_RESIDUE, Alphabet, Framing, Residue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Cluster, FieldFacts
@@ -128,8 +128,6 @@ class DigestTransform(Transform):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the digest of many rows as bytes."""
-        import numpy as np
-
         from rowkey.keys.batches.batch_hashes import hash_murmur3
         from rowkey.keys.batches.byte_columns import FixedByteColumn, concatenate_columns
 

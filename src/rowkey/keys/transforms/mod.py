@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,8 +20,6 @@ from rowkey.keys.traits import Images, find_pinned_values
 from rowkey.schema import Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds, Cluster, FieldFacts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import InvalidArgument, RowError
@@ -19,8 +20,6 @@ from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NO_RESIDUE, Framing, Residue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys.base_types.domains import Domain
     from rowkey.schema import Value
 

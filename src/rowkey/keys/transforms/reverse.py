@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.strings import TextBasedField
 from rowkey.keys.part_interface import (
@@ -17,8 +19,6 @@ from rowkey.keys.part_interface import (
 from rowkey.keys.parts.field import FieldPart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.traits import Framing, Residue
@@ -141,8 +141,6 @@ class ReverseTransform(Transform):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the reversed value of many rows as bytes."""
-        import numpy as np
-
         from rowkey.keys.batches.byte_columns import FixedByteColumn
 
         if not self.is_byte_reversal:

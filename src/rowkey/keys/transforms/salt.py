@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.errors import RowError
@@ -16,8 +17,6 @@ from rowkey.keys.parts.numbered_prefix import (
 from rowkey.keys.traits import Determinant, Images
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds, Cluster, FieldFacts

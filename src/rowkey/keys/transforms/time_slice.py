@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from rowkey.keys.part_interface import BindingContext, GoldenVector, Part, TimeRemainder
 from rowkey.keys.parts.time_floor import TimeFloorPart
 from rowkey.keys.traits import NO_RESIDUE, Residue
 from rowkey.messages import Message
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class TimeSliceTransform(TimeFloorPart):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np
 from rowkey.keys.part_interface import (
     BindingContext,
     GoldenVector,
@@ -18,8 +20,6 @@ from rowkey.messages import Message
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds
@@ -95,8 +95,6 @@ class TruncateTransform(Transform):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the truncated value of many rows as bytes."""
-        import numpy as np
-
         from rowkey.keys.batches.byte_columns import FixedByteColumn, copy_slices
 
         spans = self.sole_input.encode_distinct(columns).to_sliced()

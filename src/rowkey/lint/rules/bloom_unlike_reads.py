@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.design import KeyPath
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject, PlannedRead

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
@@ -10,8 +11,6 @@ from rowkey.messages import format_days, format_number, pluralize
 from rowkey.regions import MAX_FILE_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,8 +12,6 @@ from rowkey.lint.contract import Rule
 from rowkey.messages import format_days, format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

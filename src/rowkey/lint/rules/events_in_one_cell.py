@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.array_libraries import pa
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.messages import format_number, pluralize
 from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 
@@ -139,7 +137,5 @@ rate = "5000/s"
 
 def count_distinct_events(rows: pa.RecordBatch, names: list[str]) -> int:
     """Count the distinct combinations of some fields among sampled events."""
-    import pyarrow as pa
-
     events = pa.Table.from_batches([rows.select(names)])
     return int(events.group_by(names).aggregate([]).num_rows)

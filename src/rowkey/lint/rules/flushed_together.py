@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,8 +11,6 @@ from rowkey.lint.contract import Rule
 from rowkey.regions import FLUSH_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

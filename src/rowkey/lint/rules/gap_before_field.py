@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
@@ -9,8 +10,6 @@ from rowkey.messages import pluralize
 from rowkey.plan import count_spreading_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

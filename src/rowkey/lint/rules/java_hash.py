@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.keys import FieldPart
@@ -9,8 +10,6 @@ from rowkey.lint.contract import Rule
 from rowkey.messages import format_number, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

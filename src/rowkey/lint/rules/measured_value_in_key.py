@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,8 +10,6 @@ from rowkey.hotspots import count_repeated_rows
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

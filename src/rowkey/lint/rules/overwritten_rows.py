@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf, prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,8 +12,6 @@ from rowkey.messages import pluralize
 from rowkey.workload import count_key_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
     from rowkey.workload import SampleSummary

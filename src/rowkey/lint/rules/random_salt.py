@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.design import count_combined_values
@@ -11,8 +12,6 @@ from rowkey.messages import pluralize
 from rowkey.proposals import has_enough_values, has_only_times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

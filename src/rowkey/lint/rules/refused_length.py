@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,8 +12,6 @@ from rowkey.lint.subject import DAYS_OF_A_YEAR
 from rowkey.messages import format_days
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.keys import Part
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,8 +12,6 @@ from rowkey.messages import format_number, pluralize
 from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from ipaddress import IPv4Address
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
@@ -13,8 +14,6 @@ from rowkey.proposals import format_quantile_splits
 from rowkey.schema import Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.lint.contract import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.design import KeyPath
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,8 +13,6 @@ from rowkey.messages import format_days, pluralize
 from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 

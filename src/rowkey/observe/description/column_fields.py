@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowkeyError
@@ -11,8 +12,6 @@ from rowkey.rows import format_qualifier
 from rowkey.schema import parse_key, parse_where
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from rowkey.observe.description.table_sample import SampledColumn, TableSample
 
 _NON_WORD = re.compile(r"[^A-Za-z0-9_]+")

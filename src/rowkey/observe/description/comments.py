@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from rowkey.design import Design, format_path
 from rowkey.lint import check_design
 from rowkey.messages import shorten_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 COMMENT_WIDTH = 96
 """Characters of a comment line at most."""

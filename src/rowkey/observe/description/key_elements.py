@@ -6,6 +6,7 @@ A guess must fit the remaining bytes of all sampled keys, and names its evidence
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from rowkey.observe.description.time_detection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     ElementGuess = Callable[[Sequence[bytes], "KeyContext"], "KeyElement | None"]
 
 SEPARATORS = b"|_-:#/.,;~ "

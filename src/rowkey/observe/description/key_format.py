@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from math import log2
@@ -12,8 +13,6 @@ from rowkey.errors import RowkeyError
 from rowkey.observe.description.key_elements import HEX_DIGITS, KeyContext, guess_elements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rowkey.observe.description.key_elements import KeyElement
 
     Derivation = tuple[tuple[str, ...], str, str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from rowkey.regions import to_string_binary
 from rowkey.schema import NANOSECONDS, parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rowkey.engines import Engine, Store
     from rowkey.observe.description.table_sample import TableSample
     from rowkey.observe.entry_lookup import EntryLookup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING
 from rowkey.engines import CellSelection, ScanRange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rowkey.cells import RowCells
     from rowkey.engines import Store
 

@@ -6,13 +6,10 @@ reported, and no time is declared.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import gcd
 from statistics import median
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EARLIEST_S = 631_152_000
 """1990 in seconds since 1970. A number lies between 1990 and now in one unit of time at most,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import FOREVER_S, LATEST, compute_block_bytes
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.cells import CellBlock
     from rowkey.design import Design
 
@@ -73,8 +71,6 @@ class CellSizeCounter:
 
     def sum_heap_bytes(self) -> int:
         """Return the most memory that all cells need in a server that returns them."""
-        import pyarrow.compute as pc
-
         blocks = [one for tables in self._blocks.values() for one in tables]
         parts = sum(pc.sum(one["bytes"]).as_py() or 0 for one in blocks)
         return parts + sum(map(len, blocks)) * MAX_CELL_HEAP_BYTES
@@ -82,9 +78,6 @@ class CellSizeCounter:
 
 def _build_cell_table(block: CellBlock) -> pa.Table:
     """Return the cells of a block as a table of row, qualifier and size."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     rows = pa.array(block.rows) if not isinstance(block.rows, pa.Array) else block.rows
     given = block.qualifiers
     qualifiers = (
@@ -98,8 +91,6 @@ def _build_cell_table(block: CellBlock) -> pa.Table:
 
 def _find_oldest_ms(block: CellBlock, at_ms: int) -> int:
     """Return the timestamp of the oldest cell of a block."""
-    import pyarrow.compute as pc
-
     timestamps = block.timestamps
     if type(timestamps) is int:
         return at_ms if timestamps == LATEST else timestamps
@@ -109,9 +100,6 @@ def _find_oldest_ms(block: CellBlock, at_ms: int) -> int:
 
 def _sum_live_cells(tables: list[Any], *, keeps_one: bool) -> tuple[int, int] | None:
     """Return the number of live cells and their bytes; None if versions would overlap."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     cells = pa.concat_tables(tables)
     groups = cells.group_by(["row", "qualifier"], use_threads=False)
     last = groups.aggregate([("bytes", "last")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -9,8 +10,6 @@ from rowkey.messages import pluralize
 from rowkey.observe.region_deltas import RegionDelta
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.design import Design
     from rowkey.observe.region_deltas import LoadInterval
     from rowkey.simulate import EventSource

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -28,8 +29,6 @@ from rowkey.table import compute_load_salts, create_table
 from rowkey.workload import EventBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.simulate import EventSource

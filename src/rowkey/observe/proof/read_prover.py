@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from rowkey.observe.region_deltas import CounterSnapshot, compute_interval
 from rowkey.plan import plan_read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.plan import DeclaredRead, Plan
     from rowkey.regions import Boundaries
     from rowkey.simulate import ReadSimulator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,8 +12,6 @@ from rowkey.errors import DesignRefused, InvalidArgument, OneMistakeError
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rowkey.design import Design
     from rowkey.table import Table
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -23,8 +24,6 @@ from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.workspace import DesignFile, DesignFileMissing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.responses import Response
 
     from rowkey.portal.design_check import DiffLine

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from copy import copy
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.errors import Conflict, InvalidArgument
@@ -19,9 +21,6 @@ from rowkey.render import (
 from rowkey.simulate import choose_design_splits, choose_source_splits, open_generated_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from starlette.responses import Response
 
     from rowkey.design import Design

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -19,8 +20,6 @@ from rowkey.portal.table_overview import find_design_differences
 from rowkey.portal.workspace import DESIGN_SUFFIX, DesignFile, clean_table_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from starlette.responses import Response
 
     from rowkey.portal.design_check import DiffLine

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -32,8 +33,6 @@ from rowkey.portal.watched_table import TableCondition
 from rowkey.render import Translator, build_live_document, format_server
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from starlette.responses import Response
 
     from rowkey.portal.live_alerts import Alert

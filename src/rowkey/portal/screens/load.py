@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
@@ -17,8 +18,6 @@ from rowkey.render import FORMAT_VERSION, format_left_out_rows, format_load_resu
 from rowkey.table import load_file
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.responses import Response
 
     from rowkey.portal.requests import PortalRequest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
@@ -30,9 +32,6 @@ from rowkey.schema import parse_duration, parse_rate
 from rowkey.table import BucketChange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from contextlib import AbstractContextManager
-
     from starlette.responses import Response
 
     from rowkey.design import Design

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -29,8 +30,6 @@ from rowkey.portal.workspace import DesignFile
 from rowkey.render import build_report_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from starlette.responses import Response
 
     from rowkey.design import KeyPath

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
 
 from rowkey.render.ddl import hbase_shell, java
 from rowkey.render.ddl.create_statement import CreateStatement, build_create_statement
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 DIALECTS: Mapping[str, Callable[[CreateStatement], Iterator[str]]] = {
     "hbase_shell": hbase_shell.format_script,

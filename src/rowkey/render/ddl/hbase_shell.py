@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S
@@ -9,8 +10,6 @@ from rowkey.regions import to_string_binary
 from rowkey.render.ddl.create_statement import escape_comment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from rowkey.hbase import FamilySchema
     from rowkey.render.ddl.create_statement import CreateStatement
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from rowkey.regions import to_string_binary
 from rowkey.render.ddl.create_statement import escape_comment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from rowkey.hbase import FamilySchema
     from rowkey.render.ddl.create_statement import CreateStatement
 

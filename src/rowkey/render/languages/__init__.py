@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.messages import Message
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 LANGUAGES = ("en", "zh")
 """Languages of reports; each has a file of this name."""

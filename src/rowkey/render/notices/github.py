@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rowkey.messages import escape_text
 from rowkey.render.notices.notice import list_notices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rowkey.render.notices.notice import CheckedFile, Notice
 
 _COMMAND_NAMES = {"error": "error", "warning": "warning", "info": "notice"}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.messages import shorten_text
 from rowkey.render.notices.notice import MISTAKE_CODE, list_notices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rowkey.lint import Severity
     from rowkey.render.notices.notice import CheckedFile, Notice
 

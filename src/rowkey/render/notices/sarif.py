@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -14,8 +15,6 @@ from rowkey.render.notices.notice import MISTAKE_CODE, list_allowed_notices, lis
 from rowkey.render.redaction import to_plain_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from rowkey.design import TextRange
     from rowkey.lint import Rule
     from rowkey.render.notices.notice import CheckedFile, Notice

@@ -5,6 +5,7 @@ What is better is said of each measure by itself; there is no score over all of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from rowkey.render.page.design_text import format_design_name
 from rowkey.render.page.figure_format import format_load, format_measure, format_share, format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rowkey.render.languages import Translator
 
     Document = Mapping[str, Any]

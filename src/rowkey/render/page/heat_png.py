@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from math import log2
 from struct import pack
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy as np
-
     Counts = np.ndarray[Any, Any]
 
 MIN_LOAD, LOAD_OCTAVES, COLOUR_LEVELS = 1 / 32, 9, 254
@@ -58,8 +57,6 @@ def compute_levels(counts: Counts, servers: int) -> Counts:
         counts: operations by column and row.
         servers: region servers; one's fair share of a column is 1.
     """
-    import numpy as np
-
     totals = counts.sum(axis=1, keepdims=True)
     loads = counts * servers / np.maximum(totals, 1)
     steps = np.log2(np.maximum(loads, MIN_LOAD) / MIN_LOAD) * (COLOUR_LEVELS / LOAD_OCTAVES)
@@ -75,8 +72,6 @@ def draw_heat_png(counts: Counts, servers: int) -> bytes:
 
     Source: PNG specification, 3rd edition: color type 3, filter 0.
     """
-    import numpy as np
-
     levels = compute_levels(counts, servers)
     for axis, most in ((0, MAX_COLUMNS), (1, MAX_ROWS)):
         size = levels.shape[axis]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,6 @@ from rowkey.render.languages import Translator
 from rowkey.render.page import comparison_text, design_text, figure_format
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from jinja2 import Environment
     from markupsafe import Markup
 

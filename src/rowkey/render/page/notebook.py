@@ -6,6 +6,7 @@ The packages that compute results do not know how they are shown, so their resul
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,6 @@ from rowkey.render.redaction import NO_REDACTION
 from rowkey.render.report import build_key_boxes, build_summary_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rowkey.advise import Comparison
     from rowkey.design import Design
     from rowkey.lint import LintResult

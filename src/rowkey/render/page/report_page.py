@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.render.languages import Translator
 from rowkey.render.page.design_text import format_design_name
 from rowkey.render.page.figure_format import format_load
 from rowkey.render.page.map_script import read_map_script
 from rowkey.render.page.markup import embed_json, read_asset, render_page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def build_report_page(document: Mapping[str, Any], language: str = "en") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib.metadata import version
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,6 @@ from rowkey.rows import format_qualifier
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.advise import Comparison, JudgedDesign
     from rowkey.explanations import Explanation
     from rowkey.plan import DeclaredRead

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np
 from rowkey.hotspots import CAUSES
 from rowkey.render.report.key_prefixes import group_by_prefix
 from rowkey.workload import DEFAULT_CAPACITY_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-
     from rowkey.advise import JudgedDesign
     from rowkey.render.redaction import Redaction
 
@@ -148,8 +146,6 @@ def pack_counts(counts: Counts) -> str:
     >>> zlib.decompress(base64.b64decode(pack_counts(np.array([[3, 0, 0], [0, 300, 0]])))).hex()
     '030002ac020000'
     """
-    import numpy as np
-
     flat = counts.reshape(-1).astype(np.uint64)
     places = np.flatnonzero(flat)
     gaps = np.diff(places, prepend=-1, append=flat.size) - 1
@@ -171,8 +167,6 @@ def _encode_leb128(numbers: Counts) -> bytes:
     >>> _encode_leb128(np.array([3, 0, 300], np.uint64)).hex()
     '0300ac02'
     """
-    import numpy as np
-
     sizes = np.ones(len(numbers), np.int64)
     greatest = int(numbers.max(initial=0))
     for bits in range(7, max(greatest.bit_length(), 1), 7):
@@ -265,8 +259,6 @@ def _find_fuller_servers(counts: Counts, region_servers: Sequence[int]) -> list[
 
 def _find_hottest_cell(counts: Counts) -> list[list[int]]:
     """Return a box for the cell that exceeds its fair share the most."""
-    import numpy as np
-
     excess = counts - counts.sum(axis=1, keepdims=True) / counts.shape[1]
     if not excess.size or excess.max() <= 0:
         return []

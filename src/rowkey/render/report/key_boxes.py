@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from rowkey.messages import shorten_text, shorten_texts
 from rowkey.render.documents import build_part_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from rowkey.design import Design, DesignProperties
     from rowkey.render.redaction import Redaction
     from rowkey.workload import SampleSummary

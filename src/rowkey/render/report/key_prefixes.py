@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.keys import Key
 
 

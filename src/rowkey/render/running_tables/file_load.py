@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rowkey.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rowkey.table import FileLoadResult
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.render.documents import FORMAT_VERSION, build_cause_document
@@ -11,8 +12,6 @@ from rowkey.render.text import wrap_text
 from rowkey.render.verdict import lower_first_letter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console
 
     from rowkey.observe import LiveLoad, LoadBalance, LoadInterval

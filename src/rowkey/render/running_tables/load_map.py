@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.regions import to_string_binary
 from rowkey.render.terminal_map import MAX_ROWS, draw_scale, format_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.text import Text
 
     from rowkey.observe import LiveLoad, LoadInterval

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import pluralize
@@ -10,8 +11,6 @@ from rowkey.render.running_tables.load_map import format_server
 from rowkey.render.text import wrap_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console
 
     from rowkey.observe import PhaseProof, Proof, ReadProof, RegionProof

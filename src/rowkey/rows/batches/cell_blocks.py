@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import CellBlock
 from rowkey.errors import RowError
 from rowkey.keys import build_missing_column_error
 from rowkey.rows.batches.arrays import find_column
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from rowkey.rows.layout import Layout
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
 from operator import eq
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from rowkey.array_libraries import np, pa, pc
 from rowkey.rows.batches.pivot import (
     EventCells,
     build_event_cells,
@@ -21,8 +19,6 @@ from rowkey.rows.batches.shared_rows import split_events
 from rowkey.rows.column_codec import ColumnCodec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     from rowkey.rows.batches.arrays import BoolArray, IntArray
     from rowkey.rows.layout import Layout
     from rowkey.rows.placement_interface import CellSlot

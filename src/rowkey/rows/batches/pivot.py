@@ -6,13 +6,11 @@ before; nothing is sorted unless many events share a row.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.rows.batches.arrays import (
@@ -25,8 +23,6 @@ from rowkey.rows.batches.arrays import (
 from rowkey.rows.batches.shared_rows import split_events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rowkey.rows.cell_timestamp import CellTimestamp
     from rowkey.rows.layout import Layout
     from rowkey.rows.placement_interface import CellSlot

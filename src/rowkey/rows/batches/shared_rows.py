@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import SlicedByteColumn
 from rowkey.rows.batches.arrays import BoolArray, IntArray, build_binary_array, to_byte_column

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import Cell, RowCells
 from rowkey.rows.batches.pivot import build_event_cells, read_cell_columns
 from rowkey.rows.batches.shared_rows import split_events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.rows.batches.arrays import BoolArray
     from rowkey.rows.batches.pivot import EventCells
     from rowkey.rows.layout import Layout

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
+from rowkey.array_libraries import pa
 from rowkey.errors import RowError
 from rowkey.rows.batches.pivot import iterate_rows, read_cell_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rowkey.rows.layout import Layout
 
 

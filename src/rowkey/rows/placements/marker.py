@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.keys import Field, Row
     from rowkey.rows.placement_interface import SlotReader, SlotWriter, ValueSize
     from rowkey.schema import FieldDeclaration
@@ -59,8 +57,6 @@ class _MarkerSlot(CellSlot):
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
         """Return an empty value for each row of a batch."""
-        import pyarrow as pa
-
         return pa.repeat(pa.scalar(b"", pa.binary()), batch.num_rows)
 
     def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.errors import RowError
 from rowkey.rows.column_codec import build_arrow_column, to_internal_list
 from rowkey.rows.pack_formats import compile_packed_reader, parse_pack_label
 from rowkey.rows.placement_interface import CellAction, CellEstimate, CellSlot, Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.keys import Field, Row
     from rowkey.rows.placement_interface import CellValue, SlotReader, SlotWriter, ValueSize
     from rowkey.schema import FieldDeclaration
@@ -138,8 +136,6 @@ class _PackedSlot(CellSlot):
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
         """Return the packed value of each row of a batch; None if no field has a column."""
-        import pyarrow as pa
-
         from rowkey.rows.batches.arrays import find_column
 
         lists: dict[str, list[Any]] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument, Unavailable
@@ -10,9 +11,6 @@ from rowkey.table.table_location import TableLocation
 from rowkey.table.table_spec import has_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import ExitStack
-
     from rowkey.design import Design
     from rowkey.engines import Engine
     from rowkey.table.table import Table

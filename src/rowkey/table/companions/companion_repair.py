@@ -11,6 +11,7 @@ programs, which write each table by itself: they stay as they are, and are count
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from itertools import islice
@@ -30,8 +31,6 @@ from rowkey.table.lifecycle import open_table
 from rowkey.table.table_location import TableLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.table.generations.generation_tracker import GenerationState
     from rowkey.table.table import Table

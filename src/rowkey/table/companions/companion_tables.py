@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +15,6 @@ from rowkey.table.scans.scan_token import find_token_table
 from rowkey.table.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import ExitStack
-
     from rowkey.catalog import Catalog
     from rowkey.engines import Engine, Reader
     from rowkey.explanations import Explanation

@@ -8,17 +8,15 @@ crash between the two leaves a row too many in a companion, never one too few.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from rowkey.array_libraries import pa
 from rowkey.table.row_classes import to_mapping
 from rowkey.table.row_writer import RowWriter, select_deletes, stamp_mutation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.cells import RowCells
     from rowkey.design import Design
     from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker

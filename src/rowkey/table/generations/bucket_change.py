@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,6 @@ from rowkey.table.generations.bucket_counts import (
 from rowkey.table.generations.timestamp_ties import find_tied_generations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rowkey.catalog import CatalogEntry, Generation
     from rowkey.design import Design
     from rowkey.table.generations.generation_tracker import GenerationState

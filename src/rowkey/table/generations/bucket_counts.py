@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from rowkey.schema import Equal
 from rowkey.table.client_wait import compute_wait_s
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.catalog import Generation
     from rowkey.design import Design
     from rowkey.engines import Engine

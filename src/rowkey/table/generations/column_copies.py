@@ -9,6 +9,7 @@ deletes last has the whole row before.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from rowkey.errors import Conflict
 from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rowkey.engines import Store
 
     FamilyColumns = Mapping[str, tuple[bytes, ...]]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from rowkey import fork_safety
+from rowkey.array_libraries import pa
 from rowkey.catalog import find_part_counts
 from rowkey.cells import RowCells
 from rowkey.errors import Conflict, InvalidArgument, RowError
@@ -26,11 +28,6 @@ from rowkey.table.row_writer import RowChange, RowNaming, RowWriter, select_dele
 from rowkey.table.scans.merge import CopyMatcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    import pyarrow as pa
-
     from rowkey.catalog import CatalogEntry, Lease
     from rowkey.cells import Cell
     from rowkey.design import Design

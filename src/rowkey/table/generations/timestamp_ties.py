@@ -7,6 +7,7 @@ a cell there may be of either.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import lcm
 from typing import TYPE_CHECKING
@@ -14,8 +15,6 @@ from typing import TYPE_CHECKING
 from rowkey.keys import Determinant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rowkey.catalog import Generation
     from rowkey.design import Design
     from rowkey.keys import Part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Self
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING, Self
 from rowkey.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from rowkey.design import Design
     from rowkey.rows import Layout, UndeclaredCell
 

@@ -8,17 +8,15 @@ mover copies what is missing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.table.companions.joint_writes import JointWriteState
 from rowkey.table.moves.row_mirror import mirror_columns, mirror_rows
 from rowkey.table.moves.row_translator import RowTranslator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.cells import RowCells
     from rowkey.table.companions.joint_writes import JointChange
     from rowkey.table.generations.generation_tracker import GenerationState

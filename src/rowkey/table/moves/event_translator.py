@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from rowkey.table.moves.slot_mapping import SlotMapping
 from rowkey.table.row_writer import PRECEDING_TIMESTAMP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from rowkey.design import Design
     from rowkey.table.moves.slot_mapping import Column, RebuiltSlot
 

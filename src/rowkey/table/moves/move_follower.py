@@ -14,6 +14,7 @@ the next phase yet stays right:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
@@ -27,8 +28,6 @@ from rowkey.table.moves.moved_table import find_used_table
 from rowkey.table.moves.row_mirror import mirror_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rowkey.catalog import CatalogEntry, Lease, TableMove
     from rowkey.table.companions.joint_writes import WriteState
     from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.cells import RowCells
@@ -11,8 +12,6 @@ from rowkey.regions import to_string_binary
 from rowkey.table.moves.row_translator import RowTranslator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rowkey.table.generations.generation_tracker import GenerationState
 
 MAX_MIRROR_ATTEMPTS = 1_000

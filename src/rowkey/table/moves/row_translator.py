@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
+from rowkey.array_libraries import np, pa
 from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells, build_sort_key
 from rowkey.engines import RAW_CELLS
 from rowkey.errors import DesignRefused, InvalidArgument, RowError
 from rowkey.table.moves.event_translator import EventTranslator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import pyarrow as pa
-
     from rowkey.errors import RowkeyError
     from rowkey.rows import Layout
     from rowkey.table.generations.generation_tracker import GenerationState
@@ -176,9 +174,6 @@ class RowTranslator:
 
     def _translate_keys(self, row_keys: list[bytes]) -> list[bytes]:
         """Return the row keys in the target of many rows whose keys hold their whole identity."""
-        import numpy as np
-        import pyarrow as pa
-
         batch = self._source_key.decode_batch(pa.array(row_keys, pa.binary()))
         key = self._target_key
         if not key.is_salted:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rowkey.errors import DesignRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rowkey.rows import CellSlot, Layout
 
     Column = tuple[str, bytes]

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.rows import UNDECLARED_NAME
 from rowkey.table.scans.prefetch import read_ahead
 from rowkey.table.scans.scan_items import align_to_events
 from rowkey.table.scans.scan_ranges import list_remaining_ranges, open_cursors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
-
     from rowkey.engines import Cursor
     from rowkey.plan import KeyRange
     from rowkey.schema import Value
@@ -42,8 +40,6 @@ def read_batches(scan: Scan) -> Iterator[pa.RecordBatch]:
 
 def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of batches in batches of an equal number of rows, the last one smaller."""
-    import pyarrow as pa
-
     buffer: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -61,8 +57,6 @@ def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.
 
 def build_schema(scan: Scan) -> pa.Schema:
     """Return the Arrow schema of a scan: every field, in its type, then undeclared cells."""
-    import pyarrow as pa
-
     fields = scan.design.layout.fields.items()
     columns = [(name, field.type.build_arrow_type()) for name, field in fields]
     if scan.returns_undeclared:
@@ -72,8 +66,6 @@ def build_schema(scan: Scan) -> pa.Schema:
 
 def batch_rows(scan: Scan, rows: Iterator[dict[str, Any]], size: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a scan, read one by one, as Arrow batches of a number of rows."""
-    import pyarrow as pa
-
     schema = build_schema(scan)
     while some := list(islice(rows, size)):
         if scan.returns_undeclared:
@@ -170,8 +162,6 @@ def _read_keyed_blocks(
     scan: Scan, key_range: KeyRange, cursor: Cursor, size: int
 ) -> Iterator[KeyedRows]:
     """Yield the rows of a range that meet the conditions, and the key suffixes to merge them by."""
-    import numpy as np
-
     key, is_alone = scan.design.key, scan.plan.fan_out == 1
     for rows in _decode_blocks(scan, cursor, size):
         # Rows are merged by what follows the prefix, so that any salt will do.
@@ -197,9 +187,6 @@ def _decode_blocks(scan: Scan, cursor: Cursor, size: int) -> Iterator[pa.RecordB
 
 def _strip_prefixes(keys: pa.Array, prefix_size: int) -> pa.Array:
     """Return row keys without their first bytes; no key is shorter than these."""
-    import numpy as np
-    import pyarrow as pa
-
     if not prefix_size:
         return keys
     _, ends, data = keys.buffers()
@@ -286,10 +273,6 @@ def _advance_runs(active_runs: list[_RangeBuffer], *, is_descending: bool) -> li
 
 def _merge_taken_rows(taken_rows: list[list[KeyedRows]], *, is_descending: bool) -> pa.RecordBatch:
     """Return the rows of several ranges, merged by their key suffixes."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     parts = [part for parts in taken_rows for part in parts]
     if len(parts) == 1:
         return parts[0][0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.cells import RowCells
 from rowkey.engines import CellSelection, ScanRange, build_blocks
 from rowkey.plan import BoundRead
@@ -15,10 +17,6 @@ from rowkey.table.scans.scan_items import align_to_events, close_cursors
 from rowkey.table.scans.scan_ranges import PAGE_CELLS, list_ranges_outside, read_items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
-
     from rowkey.table.generations.generation_tracker import GenerationState
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -12,8 +13,6 @@ from rowkey.errors import InvalidArgument
 from rowkey.keys import Determinant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
     from rowkey.cells import Cell
     from rowkey.keys import Key, Part
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,6 @@ from rowkey.errors import ReadError
 from rowkey.plan import sort_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from rowkey.keys import Field
     from rowkey.schema import Ordering
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from copy import copy
 from importlib import import_module
@@ -10,6 +11,7 @@ from operator import itemgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.errors import NotSupported, ReadError, RowError, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
@@ -32,10 +34,6 @@ from rowkey.table.scans.scan_token import ScanToken, compute_digest, parse_token
 from rowkey.table.scans.undecodable_rows import UndecodableRows, add_skip_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
-
     from rowkey.engines import Reader
     from rowkey.plan import BoundRead
     from rowkey.rows import RowWithUndeclared
@@ -345,8 +343,6 @@ class Scan:
 
         Cost: 0.3 to 1 µs a row, most of it the engine's; all rows are in memory.
         """
-        import pyarrow as pa
-
         self._begin_read()
         batches = list(read_batches(self))
         if batches and not self.returns_undeclared:  # else the last item is that of the last row
@@ -355,8 +351,6 @@ class Scan:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the rows as an Arrow stream, which polars, DuckDB and `load` of a table read."""
-        import pyarrow as pa
-
         reader = pa.RecordBatchReader.from_batches(build_schema(self), self.batches())
         return reader.__arrow_c_stream__(requested_schema)
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.table.scans.merge import ScanItem, build_item
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import pyarrow as pa
-
     from rowkey.cells import Cell, RowCells
     from rowkey.engines import Cursor
     from rowkey.plan import KeyRange
@@ -140,8 +138,6 @@ def align_to_events(
     blocks: Iterator[pa.RecordBatch], qualifier_prefix: QualifierPrefix
 ) -> Iterator[pa.RecordBatch]:
     """Yield the cells of blocks in blocks that end with complete events."""
-    import pyarrow as pa
-
     partial_event: list[pa.RecordBatch] = []
     for block in blocks:
         cells = pa.concat_batches([*partial_event, block])

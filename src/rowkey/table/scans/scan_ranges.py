@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -25,8 +26,6 @@ from rowkey.table.scans.scan_items import (
 from rowkey.table.scans.undecodable_rows import skip_undecodable_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.engines import Cursor
     from rowkey.plan import KeyRange
     from rowkey.table.scans.merge import ScanItem

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.errors import RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.cells import RowCells
     from rowkey.engines import Cursor
     from rowkey.keys import Key

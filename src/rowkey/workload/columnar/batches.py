@@ -8,22 +8,19 @@ bytes once they are written out.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import SampleError
 from rowkey.workload.columnar.arrow_ipc import MAX_FILE_RATIO, MAX_UNPACKED_BYTES, DamagedFileError
 from rowkey.workload.joined_columns import expand_names, join_batch
 from rowkey.workload.sample_streams import MARK_INVALID_BYTES, resolve_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.workload.contract import SampleFormat
     from rowkey.workload.records import SkippedRows
 
@@ -50,8 +47,6 @@ def refuse_damaged(path: Path, format_name: str) -> Iterator[None]:
     Raises:
         SampleError: it is none, or is damaged.
     """
-    import pyarrow as pa
-
     try:
         yield
     except MemoryError as problem:
@@ -123,8 +118,6 @@ def join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _join_rows(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Return the rows of some batches of one schema as one batch."""
-    import pyarrow as pa
-
     filled = [batch for batch in batches if batch.num_rows] or batches[:1]
     if len(filled) == 1:
         return filled[0]
@@ -175,8 +168,6 @@ def find_nested_columns(schema: pa.Schema) -> dict[str, str]:
 
 def is_nested(data_type: pa.DataType) -> bool:
     """Return whether values of a type contain other values."""
-    import pyarrow as pa
-
     if isinstance(data_type, pa.BaseExtensionType):
         return is_nested(data_type.storage_type)
     if isinstance(data_type, pa.DictionaryType):
@@ -206,8 +197,6 @@ def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path)
 
 def split_batch(batch: pa.RecordBatch, path: Path) -> Iterator[pa.RecordBatch]:
     """Return a batch as batches of plain columns and of a bounded number of bytes."""
-    import pyarrow as pa
-
     batch.validate()
     columns = [
         _validate_named_column(name, column)
@@ -223,8 +212,6 @@ def split_batch(batch: pa.RecordBatch, path: Path) -> Iterator[pa.RecordBatch]:
 
 def _validate_named_column(name: str, column: pa.Array) -> pa.Array:
     """Return a column as `_validate_column` does, or raise an error that has its name."""
-    import pyarrow as pa
-
     try:
         return _validate_column(column)
     except pa.ArrowException as problem:
@@ -237,8 +224,6 @@ def _validate_column(column: pa.Array) -> pa.Array:
     Raises:
         ArrowInvalid: it is damaged.
     """
-    import pyarrow as pa
-
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
@@ -264,23 +249,17 @@ def _mark_dictionary(column: pa.DictionaryArray) -> pa.Array:
     Raises:
         ArrowInvalid: it is damaged.
     """
-    import pyarrow as pa
-
     return pa.DictionaryArray.from_arrays(column.indices, _validate_column(column.dictionary))
 
 
 def _is_coded(column: pa.Array) -> bool:
     """Return whether a column is dictionary-encoded or made of views."""
-    import pyarrow as pa
-
     views = (pa.types.is_string_view, pa.types.is_binary_view)
     return pa.types.is_dictionary(column.type) or any(one(column.type) for one in views)
 
 
 def decode_column(column: pa.Array) -> pa.Array:
     """Return a column with one value for each row, without a dictionary and views."""
-    import pyarrow as pa
-
     if pa.types.is_dictionary(column.type):
         # Arrow decodes no dictionary of views, which polars has.
         values = decode_column(column.dictionary)
@@ -296,8 +275,6 @@ def _split_rows(columns: Sequence[pa.Array], rows: int, path: Path) -> Iterator[
     Raises:
         SampleError: a value alone takes too many.
     """
-    import numpy as np
-
     if sum(_bound_bytes(column) for column in columns) <= MAX_BATCH_BYTES:
         yield 0, rows
         return
@@ -322,9 +299,6 @@ def _split_rows(columns: Sequence[pa.Array], rows: int, path: Path) -> Iterator[
 
 def _bound_bytes(column: pa.Array) -> int:
     """Return an upper bound of the bytes of a column, decoded."""
-    import numpy as np
-    import pyarrow as pa
-
     if not _is_coded(column):
         return int(column.nbytes)
     values = column.dictionary if pa.types.is_dictionary(column.type) else column
@@ -333,10 +307,6 @@ def _bound_bytes(column: pa.Array) -> int:
 
 def _measure_values(column: pa.Array) -> Any:
     """Return the bytes of each value of a column, or one number if all have the same."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(column, pa.ExtensionArray):
         return _measure_values(column.storage)
     kind = column.type

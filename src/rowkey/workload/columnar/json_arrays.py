@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 import re
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import IO, Any, NoReturn
 
+from rowkey.array_libraries import np
 from rowkey.errors import SampleError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy as np
 
 HEAD_BYTES = 4_096
 """Bytes that are read to recognise an array."""
@@ -86,8 +83,6 @@ class ArrayLines(io.RawIOBase):
 
     def _convert(self, chunk: bytes) -> bytes:
         """Return the next bytes of the array as lines, without the spaces between its items."""
-        import numpy as np
-
         characters = np.frombuffer(chunk, np.uint8).copy()
         # The first place stands for what the chunk before has left.
         places = np.append(0, np.flatnonzero(np.array(_IS_STRUCTURE)[characters]))
@@ -140,8 +135,6 @@ def find_escaped(
         characters: bytes.
         quotes: the places of quotes among them.
     """
-    import numpy as np
-
     is_backslash = characters == ord("\\")
     if not is_backslash.any():
         return np.zeros(len(quotes), np.bool_)

@@ -11,14 +11,17 @@ import io
 import json
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from math import isinf
+from pathlib import Path
 from sys import float_info
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import SampleError
 from rowkey.json_objects import build_object
 from rowkey.workload.columnar.json_arrays import HEAD_BYTES, ArrayLines, is_array_of_objects
@@ -26,12 +29,6 @@ from rowkey.workload.columnar.quoted_json import format_quoted, quote_values
 from rowkey.workload.sample_streams import open_uncompressed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.workload.sample_streams import ReadProgress
 
     ValuePath = tuple[str, ...]
@@ -106,16 +103,12 @@ class LineBlock:
     @property
     def line_count(self) -> int:
         """Return how many lines there are."""
-        import numpy as np
-
         characters = np.frombuffer(self.data, np.uint8)
         end_count = int(np.count_nonzero(characters == ord("\n")))
         return end_count + (not self.data.endswith(b"\n"))
 
     def split(self, max_lines: int) -> Iterator[LineBlock]:
         """Return the lines as blocks of at most `max_lines`."""
-        import numpy as np
-
         ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord("\n")) + 1
         cuts = [0, *ends[max_lines - 1 :: max_lines].tolist(), len(self.data)]
         for number, (start, stop) in enumerate(pairwise(cuts)):
@@ -229,8 +222,6 @@ class ObjectParser:
 
         Numbers are written as Python writes them.
         """
-        import pyarrow as pa
-
         text = data.strip(b" \t\r\n")
         lengths = _measure_regular_lines(text) if self.can_parse else None
         if lengths is None:
@@ -320,7 +311,6 @@ def _read_lines(
         max_line_bytes: bytes of the longest line, or more.
         is_strict: whether values at other paths are refused.
     """
-    import pyarrow as pa
     from pyarrow import json as arrow_json
 
     tree: dict[str, Any] = {}
@@ -347,8 +337,6 @@ def _read_lines(
 
 def _build_arrow_fields(tree: dict[str, Any]) -> list[pa.Field]:
     """Return the Arrow fields of a tree of type names."""
-    import pyarrow as pa
-
     return [
         pa.field(name, pa.struct(_build_arrow_fields(node)))
         if isinstance(node, dict)
@@ -362,8 +350,6 @@ def _measure_regular_lines(text: bytes) -> np.ndarray[Any, Any] | None:
 
     None unless Arrow surely finds one object a line and knows all of its values as Python does.
     """
-    import numpy as np
-
     if not text.startswith(b"{") or not text.endswith(b"}"):
         return None
     characters = np.frombuffer(text, np.uint8)
@@ -393,8 +379,6 @@ def _measure_regular_lines(text: bytes) -> np.ndarray[Any, Any] | None:
 
 def _has_inexact_fraction(text: bytes) -> bool:
     """Return whether a number in some lines has more digits than a float holds, or is too small."""
-    import numpy as np
-
     characters = np.frombuffer(text, np.uint8)
     # A number that floats hold badly or not at all, as 1e-320, has an exponent of three digits.
     if _has_pair(characters, b"e-") or _has_pair(characters, b"E-"):
@@ -432,8 +416,6 @@ def _is_unusual(line: bytes) -> bool:
 
 def _get_values(table: pa.Table, path: Sequence[str]) -> pa.Array:
     """Return the values at a path."""
-    import pyarrow.compute as pc
-
     values = table.column(path[0]).combine_chunks()
     for step in path[1:]:
         values = pc.struct_field(values, step)
@@ -442,8 +424,6 @@ def _get_values(table: pa.Table, path: Sequence[str]) -> pa.Array:
 
 def _has_empty_object(table: pa.Table, path: Sequence[str]) -> bool:
     """Return whether an object at a path has no value."""
-    import numpy as np
-
     objects = _get_values(table, path)
     is_held = objects.is_valid().to_numpy(zero_copy_only=False)
     has_value = np.zeros(len(objects), np.bool_)
@@ -457,9 +437,6 @@ def _format_floats(values: pa.Array) -> pa.Array | None:
 
     It may be a large integer too, or one that is larger than any float.
     """
-    import numpy as np
-    import pyarrow as pa
-
     numbers = values.drop_null().to_numpy(zero_copy_only=False)
     if (np.isinf(numbers) | (numbers == np.trunc(numbers))).any():
         return None

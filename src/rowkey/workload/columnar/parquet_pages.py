@@ -10,14 +10,13 @@ Source: Apache Parquet, parquet.thrift; the compact protocol of Thrift.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
+from rowkey.array_libraries import pa
 from rowkey.workload.columnar.arrow_ipc import DamagedFileError, UnpackedSizeLimit
 from rowkey.workload.columnar.thrift import get_number, get_struct, get_structs, read_struct
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MAX_PAGE_BYTES = 1 << 26
 """Bytes that a page may unpack to; writers make pages of one to eight MiB."""
@@ -241,8 +240,6 @@ def _read_page(stream: IO[bytes], offset: int) -> PageHeader:
 
 def _measure_longest_value(stream: IO[bytes], codec: int, page: PageHeader) -> int:
     """Return the bytes of the longest value of a dictionary, at least."""
-    import pyarrow as pa
-
     stream.seek(page.offset)
     data = stream.read(page.packed_bytes)
     if codec != UNCOMPRESSED:

@@ -10,13 +10,10 @@ from __future__ import annotations
 import json
 from itertools import chain
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.workload.columnar.json_arrays import find_escaped
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
 
 MARK = "\ufdd0"
 """Stands before each value that was put into quotes: no character, so texts rarely have it."""
@@ -42,8 +39,6 @@ def quote_values(text: bytes, *, has_scalars: bool) -> bytes | None:
     >>> quote_values(b'{"a": [], "b": 2}', has_scalars=True).decode().replace(MARK, "^")
     '{"a": "^[]", "b": "^2"}'
     """
-    import numpy as np
-
     mark = MARK.encode()
     if mark in text or len(text) > MAX_QUOTED_BYTES:
         return None
@@ -96,8 +91,6 @@ def _find_scalars(
         kinds: which of them.
         depths: in how many lists each is.
     """
-    import numpy as np
-
     colons = np.flatnonzero((kinds == ord(":")) & (depths == 0))
     starts, stops = places[colons] + 1, places[colons + 1]
     for _ in range(MAX_SPACES):
@@ -127,9 +120,6 @@ def format_quoted(values: pa.Array, decoder: json.JSONDecoder) -> pa.Array | Non
     Returns:
         The column; None if the decoder refuses a value.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     is_marked = pc.starts_with(values, MARK).fill_null(False)
     texts = pc.utf8_slice_codeunits(values.filter(is_marked), 1).to_pylist()
     if not texts:

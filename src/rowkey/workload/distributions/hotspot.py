@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.workload.contract import Distribution, PluginOption, scatter_ranks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
 
 
 class HotspotDistribution(Distribution):
@@ -53,8 +50,6 @@ class HotspotDistribution(Distribution):
         self, rng: np.random.Generator, first: int, count: int, distinct: int
     ) -> np.ndarray[Any, Any]:
         """Return the value index of each of the next events: mostly one of the hot values."""
-        import numpy as np
-
         hot = self._count_hot_values(distinct)
         is_hot = rng.random(count) < self.option_values["events"]
         spot = rng.random(count)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.workload.contract import Distribution, PluginOption
 from rowkey.workload.distributions.zipf import (
@@ -12,12 +14,6 @@ from rowkey.workload.distributions.zipf import (
     draw_ranks_among,
     draw_zipf_ranks,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-
 
 MAX_SUMMED_TERMS = 1_000_000
 """Terms that are added one by one; from there on an integral is right to a millionth."""
@@ -53,8 +49,6 @@ class LatestDistribution(Distribution):
         self, rng: np.random.Generator, first: int, count: int, distinct: int
     ) -> np.ndarray[Any, Any]:
         """Return the value index of each of the next events: mostly one of the newest values."""
-        import numpy as np
-
         newest = np.arange(first, first + count, dtype=np.int64) // self.option_values["every"]
         if first // self.option_values["every"] >= distinct - 1:
             ages = draw_zipf_ranks(rng, count, distinct, self.age_distribution.theta)
@@ -97,8 +91,6 @@ def _sum_first_shares(count: int, theta: float) -> float:
 
     The sum of k^-theta / H(k), where H is the harmonic sum; its tail by the integral of H' / H.
     """
-    import numpy as np
-
     listed = min(count, MAX_SUMMED_TERMS)
     shares = np.arange(1, listed + 1, dtype=np.float64) ** -theta
     total = float((shares / np.cumsum(shares)).sum())

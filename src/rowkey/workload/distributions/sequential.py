@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.array_libraries import np
 from rowkey.workload.contract import Distribution
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class SequentialDistribution(Distribution):
@@ -21,6 +19,4 @@ class SequentialDistribution(Distribution):
         self, rng: np.random.Generator, first: int, count: int, distinct: int
     ) -> np.ndarray[Any, Any]:
         """Return the value index of each of the next events: one after the other."""
-        import numpy as np
-
         return np.arange(first, first + count, dtype=np.int64) % distinct

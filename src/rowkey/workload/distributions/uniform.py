@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.array_libraries import np
 from rowkey.workload.contract import Distribution
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class UniformDistribution(Distribution):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.workload.contract import Distribution, PluginOption, scatter_ranks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
 
 MAX_TABLE_VALUES = 1 << 17
 """Values for which a table is kept; above it each draw computes its rank."""
@@ -32,8 +29,6 @@ def draw_zipf_ranks(
 @lru_cache(maxsize=64)
 def compute_harmonic(distinct: int, theta: float) -> float:
     """Return the sum of 1 / k^theta for k up to `distinct`; its tail by an integral."""
-    import numpy as np
-
     listed = min(distinct, 1_000_000)
     total = float((np.arange(1, listed + 1, dtype=np.float64) ** -theta).sum())
     if distinct > listed:
@@ -43,15 +38,11 @@ def compute_harmonic(distinct: int, theta: float) -> float:
 
 def _integrate_power(x: Any, theta: float) -> Any:
     """Return the integral of x^-theta, up to a constant."""
-    import numpy as np
-
     return np.log(x) if theta == 1 else (x ** (1 - theta)) / (1 - theta)
 
 
 def _invert_integral(area: Any, theta: float) -> Any:
     """Return the x at which the integral of x^-theta has a value."""
-    import numpy as np
-
     return np.exp(area) if theta == 1 else (area * (1 - theta)) ** (1 / (1 - theta))
 
 
@@ -60,8 +51,6 @@ def _build_alias_table(
     distinct: int, theta: float
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return Walker's alias table: a threshold for each rank, and pairs of a rank and its alias."""
-    import numpy as np
-
     shares = np.arange(1, distinct + 1, dtype=np.float64) ** -theta
     scaled = (shares / shares.sum() * distinct).tolist()
     threshold, aliases = [1.0] * distinct, list(range(distinct))
@@ -101,8 +90,6 @@ def _draw_by_alias(
     Source: Walker, An efficient method for generating discrete random variables with general
     distributions, ACM TOMS 3 (1977).
     """
-    import numpy as np
-
     numbers = rng.integers(0, 1 << 64, count, dtype=np.uint64, endpoint=False)
     lower = numbers.astype(np.uint32)
     numbers >>= np.uint64(32)
@@ -123,8 +110,6 @@ def draw_by_rejection(
     Source: Hörmann and Derflinger, Rejection-inversion to generate variates from monotone discrete
     distributions, ACM TOMACS 6 (1996).
     """
-    import numpy as np
-
     out = np.empty(count, np.int64)
     filled = 0
     while filled < count:
@@ -142,8 +127,6 @@ def draw_ranks_among(
 
     Cost: about 150 ns each, as by rejection among the same number for all.
     """
-    import numpy as np
-
     out = np.empty(len(distinct), np.int64)
     pending_indexes = np.arange(len(distinct))
     while len(pending_indexes):
@@ -157,8 +140,6 @@ def _propose_ranks(
     rng: np.random.Generator, count: int, distinct: Any, theta: float
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return proposed ranks from 1, and a mask of the accepted ones."""
-    import numpy as np
-
     low, high = _integrate_power(1.5, theta) - 1.0, _integrate_power(distinct + 0.5, theta)
     areas = low + rng.random(count) * (high - low)
     ranks = np.clip(np.floor(_invert_integral(areas, theta) + 0.5), 1, distinct)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.errors import SampleError
 from rowkey.workload.columnar.arrow_ipc import (
     MAGIC,
@@ -24,12 +27,6 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from typing import IO
-
-    import pyarrow as pa
-
     from rowkey.workload.records import SkippedRows
 
 
@@ -102,8 +99,6 @@ def _read_stream(
     stream: IO[bytes], limits: UnpackedSizeLimit, max_body_bytes: int
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Return the schema and the batches of an Arrow stream."""
-    import pyarrow as pa
-
     checked = CheckedMessageStream(stream, limits, max_body_bytes)
     reader = pa.ipc.open_stream(pa.PythonFile(checked, "r"))
     return reader.schema, iter(reader)
@@ -113,8 +108,6 @@ def _read_file(
     stream: IO[bytes], limits: UnpackedSizeLimit
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Return the schema and the batches of an Arrow file."""
-    import pyarrow as pa
-
     blocks = ArrowFileBlocks(stream, limits)
     for block in blocks.dictionaries:
         blocks.check_block(block)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.errors import SampleError
 from rowkey.workload.contract import (
     ENCODING_OPTION,
@@ -24,12 +27,6 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-    from typing import Any
-
-    import pyarrow as pa
-
     from rowkey.workload.records import SkippedRows
 
 _MAX_COMMENT_LINES = 100

@@ -8,10 +8,13 @@ import json
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument, SampleError
 from rowkey.messages import Message, pluralize, shorten_text
 from rowkey.workload.contract import (
@@ -38,14 +41,6 @@ from rowkey.workload.sample_streams import (
     open_uncompressed,
     resolve_columns,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from typing import IO, Any
-
-    import pyarrow as pa
-
 
 MAX_NAME_CHARACTERS = 1 << 17
 """Characters of the name of a column."""
@@ -120,8 +115,6 @@ class CsvFormat(SampleFormat):
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a CSV file in order, in batches of bounded size."""
-        import pyarrow as pa
-
         with self._open_text(path, is_watched=True) as stream:
             try:
                 yield from self._read_stream(stream, path, columns, skipped_rows)
@@ -434,7 +427,6 @@ class CsvFormat(SampleFormat):
         skipped_rows: SkippedRows,
     ) -> Iterator[pa.RecordBatch]:
         """Return the batches of an open file."""
-        import pyarrow as pa
         from pyarrow import csv as arrow
 
         delimiter = self._find_delimiter(path)
@@ -497,7 +489,6 @@ class CsvFormat(SampleFormat):
 
     def _build_convert_options(self, column_names: Sequence[str]) -> Any:
         """Return how Arrow converts some columns: to texts, or null where nothing is written."""
-        import pyarrow as pa
         from pyarrow import csv as arrow
 
         return arrow.ConvertOptions(
@@ -514,9 +505,6 @@ def _drop_padding(batch: pa.RecordBatch, null_texts: Sequence[str]) -> pa.Record
 
     A value of spaces alone, or of spaces and a text that stands for null, is null.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     columns = []
     for padded in batch.columns:
         column = pc.ascii_ltrim(padded, " ")
@@ -545,9 +533,6 @@ def find_joined_rows(
         How many line ends the values have; and the place of its row in the batch, its column, and
         the number of its lines.
     """
-    import numpy as np
-    import pyarrow.compute as pc
-
     width = len(names)
     if not 1 < width <= _MAX_REPEATS:
         return 0, None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import warnings
 import zipfile
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, time
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.errors import SampleError, Unavailable
 from rowkey.messages import Message, join_names, shorten_text, suggest_name
 from rowkey.workload.contract import SKIP_LINES_OPTION, PluginOption, SampleFormat
@@ -22,12 +25,6 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
-    from typing import IO
-
-    import pyarrow as pa
-
     from rowkey.workload.records import SkippedRows
 
     Row = Sequence[Any]
@@ -69,8 +66,6 @@ class ExcelFormat(SampleFormat):
         The types of the columns are known at the end of the sheet, so its values are kept until
         then, as many as `MAX_UNPACKED_RATIO` allows.
         """
-        import pyarrow as pa
-
         with self._open_sheet(path) as (names, rows):
             chosen = resolve_columns(names, columns, path)
             places = {name: names.index(name) for name in chosen}
@@ -298,8 +293,6 @@ class SheetColumn:
 
 def _convert_values(values: Sequence[Any], kind: str) -> pa.Array:
     """Return values as an array of a kind that can hold them."""
-    import pyarrow as pa
-
     if kind == "texts":
         values = [_format_cell(value) for value in values]
     return pa.array(values, _build_arrow_type(kind))
@@ -307,8 +300,6 @@ def _convert_values(values: Sequence[Any], kind: str) -> pa.Array:
 
 def _build_arrow_type(kind: str) -> pa.DataType:
     """Return the Arrow type of a kind of values."""
-    import pyarrow as pa
-
     return {
         "booleans": pa.bool_(), "whole numbers": pa.int64(), "numbers": pa.float64(),
         "dates": pa.date32(), "times": pa.timestamp("us"), "texts": pa.string(),

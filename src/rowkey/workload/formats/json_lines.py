@@ -6,11 +6,14 @@ import json
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from io import BytesIO
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa, pc
 from rowkey.errors import SampleError
 from rowkey.json_objects import RepeatedName
 from rowkey.messages import shorten_text
@@ -35,11 +38,6 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    import pyarrow as pa
-
     ParsedObjects = list[tuple[int, dict[str, Any]]]
     from rowkey.workload.columnar.json_blocks import ValuePath
     from rowkey.workload.sample_streams import ReadProgress
@@ -282,8 +280,6 @@ def _build_parsed_lines(
     Raises:
         SampleError: their names are too many.
     """
-    import pyarrow as pa
-
     if not parser.finds_paths:
         texts = {
             path: [format_json_value(_find_value(one, path)) for _, one in objects]
@@ -315,8 +311,6 @@ def _build_named_batch(part: ParsedLines) -> pa.RecordBatch:
 
     A last column, without values, counts the rows where objects are empty.
     """
-    import pyarrow as pa
-
     paths: dict[str, list[ValuePath]] = {}
     for steps in filter(_is_readable, part.values):
         paths.setdefault(".".join(steps), []).append(steps)
@@ -327,8 +321,6 @@ def _build_named_batch(part: ParsedLines) -> pa.RecordBatch:
 
 def _fill_columns(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
     """Return a batch of named columns with the given ones; those that it lacks are null."""
-    import pyarrow as pa
-
     places = {name: place for place, name in enumerate(batch.schema.names[:-1])}
     missing = pa.nulls(batch.num_rows, pa.string())
     columns = [batch.column(places[name]) if name in places else missing for name in names]
@@ -418,8 +410,6 @@ def _refuse_double_values(misfits: MalformedLines, block: LineBlock, parsed: Par
     Raises:
         SampleError: it has, such as `a.b` and `b` in the object `a`.
     """
-    import pyarrow.compute as pc
-
     arrays: dict[str, pa.Array] = {}
     for steps, array in parsed.values.items():
         name = ".".join(steps)
@@ -472,17 +462,12 @@ def _build_parsed_batch(part: ParsedLines, paths: Mapping[str, Sequence[ValuePat
         part: the lines.
         paths: where the value of each column is looked for.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     arrays = [pc.coalesce(*map(part.values.__getitem__, found)) for found in paths.values()]
     return pa.RecordBatch.from_arrays(arrays, names=list(paths))
 
 
 def _combine_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Return some batches, of which one has rows, as one."""
-    import pyarrow as pa
-
     if len(batches) == 1:
         return batches[0]
     return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]

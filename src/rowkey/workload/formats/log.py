@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument, SampleError
 from rowkey.messages import Message, shorten_text, suggest_name
 from rowkey.workload.contract import ENCODING_OPTION, PluginOption, SampleFormat
@@ -24,11 +27,6 @@ from rowkey.workload.values.time_detection import LayoutDetector
 from rowkey.workload.values.time_layouts import UNCERTAIN_ZONES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    import pyarrow as pa
-
     from rowkey.workload.records import SkippedRows
 
 DETECTION_LINES = 200
@@ -117,8 +115,6 @@ class LogFormat(SampleFormat):
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a log in order, in batches of bounded size."""
-        import pyarrow as pa
-
         if next(self._read_lines(path), None) is None:
             yield build_text_batch([], columns or build_known_log(KNOWN_LOGS[0]).columns)
             return
@@ -146,8 +142,6 @@ class LogFormat(SampleFormat):
 
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
         """Return the line of each of the given rows of a log."""
-        import pyarrow as pa
-
         layout, first_row = self._find_layout(path), 1
         found: dict[int, int] = {}
         for lines in _group_lines(self._read_lines(path)):
@@ -261,8 +255,6 @@ def _build_layout(pattern: str) -> LogLayout:
 
 def _recognize_log(lines: list[str]) -> str:
     """Return the known log that most lines follow; empty if there is none."""
-    import pyarrow as pa
-
     array = pa.array(lines, pa.string())
     counts = {name: build_known_log(name).count_lines(array) for name in KNOWN_LOGS}
     best = max(counts, key=lambda name: counts[name])
@@ -290,8 +282,6 @@ def _add_zone(pattern: str, column: str, zone: str) -> str:
 
 def _suggest_pattern(line: str) -> str:
     """Return a pattern for lines such as one, with the time at its beginning if it has one."""
-    import pyarrow as pa
-
     words = line.split(" ")
     for count in range(min(len(words) - 1, MAX_TIME_WORDS), 0, -1):
         detector = LayoutDetector(is_time=False)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.errors import SampleError
 from rowkey.workload.columnar.arrow_ipc import UnpackedSizeLimit
 from rowkey.workload.columnar.batches import (
@@ -30,11 +33,6 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
-    from typing import IO
-
-    import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
     from rowkey.workload.records import SkippedRows

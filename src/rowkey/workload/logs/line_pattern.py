@@ -7,9 +7,11 @@ linear in the line, whatever the pattern is.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.messages import suggest_name
 from rowkey.workload.values.time_layouts import (
@@ -22,11 +24,6 @@ from rowkey.workload.values.time_layouts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.workload.values.time_layouts import TimeLayout
 
 MAX_TOKENS = 64
@@ -104,8 +101,6 @@ class LinePattern:
 
     def parse_lines(self, lines: pa.Array) -> pa.Array:
         """Return the columns of lines as a struct; null where a line does not follow."""
-        import pyarrow.compute as pc
-
         return pc.extract_regex(lines, self._expression)
 
     def find_unread_zone(self, lines: pa.Array) -> tuple[str, str] | None:
@@ -113,8 +108,6 @@ class LinePattern:
 
         Zones that are UTC do not count, for times without a zone are read so.
         """
-        import pyarrow.compute as pc
-
         for column, probe in self._zone_probes.items():
             zones = pc.struct_field(pc.extract_regex(lines, probe), _ZONE_GROUP).drop_null()
             others = zones.filter(pc.invert(pc.match_substring_regex(zones, _IS_UTC)))
@@ -162,8 +155,6 @@ class LogLayout:
 
     def count_lines(self, lines: pa.Array) -> int:
         """Return how many lines show that they are of the log."""
-        import pyarrow.compute as pc
-
         batch, is_valid = self.parse_lines(lines)
         if not self.level:
             return int(is_valid.sum())
@@ -171,10 +162,6 @@ class LogLayout:
 
     def parse_lines(self, lines: pa.Array) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
         """Return the columns of the lines that follow, and which lines do."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         columns: dict[str, Any] = {}
         is_valid = np.zeros(len(lines), np.bool_)
         for pattern in self.patterns:
@@ -246,8 +233,6 @@ def _split_requests(requests: pa.Array) -> dict[str, Any]:
 
     A path may contain spaces; a request of one or two words has no protocol.
     """
-    import pyarrow.compute as pc
-
     spaces = pc.count_substring(requests, " ")
     pieces = pc.extract_regex(requests, r"(?s)^(?P<head>[^ ]*)(?: (?P<rest>.*))?$")
     rest = pc.struct_field(pieces, "rest")

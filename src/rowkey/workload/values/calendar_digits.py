@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
+from rowkey.array_libraries import np, pa, pc
 
+if TYPE_CHECKING:
     from rowkey.keys import Field
 
 DAY_RANGE = (19_000_101, 20_991_231)
@@ -44,8 +43,6 @@ def is_calendar_number(number: object) -> bool:
         return False
     if not (DAY_RANGE[0] <= number <= DAY_RANGE[1] or SECOND_RANGE[0] <= number <= SECOND_RANGE[1]):
         return False
-    import numpy as np
-
     return bool((_to_seconds(np.array([number], np.int64)) != _NO_INSTANT).all())
 
 
@@ -56,10 +53,6 @@ def parse_calendar_digits(field: Field, array: pa.Array) -> pa.Array:
         field: a field with a unit of time.
         array: digits, as text or as numbers.
     """
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     numbers = _to_numbers(array)
     if numbers is None:
         return pa.nulls(len(array), field.type.build_arrow_type())
@@ -79,9 +72,6 @@ _NO_INSTANT = -(1 << 62)
 
 def _to_numbers(array: pa.Array) -> np.ndarray[Any, Any] | None:
     """Return the values that are not null as whole numbers; None if they are none."""
-    import numpy as np
-    import pyarrow as pa
-
     if isinstance(array.type, pa.DictionaryType):
         array = array.cast(array.type.value_type)
     is_text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
@@ -99,8 +89,6 @@ def _to_numbers(array: pa.Array) -> np.ndarray[Any, Any] | None:
 
 def _to_seconds(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return the seconds since 1970 of each number, `_NO_INSTANT` where it is no valid time."""
-    import numpy as np
-
     is_day = (numbers >= DAY_RANGE[0]) & (numbers <= DAY_RANGE[1])
     is_second = (numbers >= SECOND_RANGE[0]) & (numbers <= SECOND_RANGE[1])
     days = np.where(is_day, numbers, np.where(is_second, numbers // 1_000_000, DAY_RANGE[0]))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa, pc
 from rowkey.errors import SampleError
 from rowkey.messages import Message, shorten_text
 from rowkey.workload.contract import format_inline_table
@@ -11,10 +13,6 @@ from rowkey.workload.values.number_layouts import NumberDetector
 from rowkey.workload.values.typed_columns import convert_column, is_text_column
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pyarrow as pa
-
     from rowkey.keys import Field
     from rowkey.workload.contract import SampleFormat
     from rowkey.workload.values.number_layouts import DetectedNumbers, NumberLayout
@@ -30,8 +28,6 @@ _NAN = r"^\s*[+-]?[Nn][Aa][Nn]\s*$"
 
 def is_number_field(field: Field) -> bool:
     """Return whether a field holds numbers that files write in several ways."""
-    import pyarrow as pa
-
     if field.type.unit_ns is not None:
         return False
     kind = field.type.build_arrow_type()
@@ -75,9 +71,6 @@ class NumberColumn:
 
     def replace_nans(self, array: pa.Array) -> pa.Array:
         """Return values as the file has them, with null for NaN if the field can be null."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if not self.field.nullable:
             return array
         if pa.types.is_floating(array.type):
@@ -101,9 +94,6 @@ class NumberColumn:
         Raises:
             SampleError: the first values can be read as different numbers.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if isinstance(array.type, pa.DictionaryType):
             array = array.cast(array.type.value_type)
         if not is_text_column(array):
@@ -118,8 +108,6 @@ class NumberColumn:
 
     def _decide(self, array: pa.Array) -> None:
         """Decide how the column is read, from its first values."""
-        import pyarrow.compute as pc
-
         self._is_decided = True
         texts = pc.unique(pc.utf8_trim_whitespace(array.drop_null()))
         texts = texts.filter(pc.not_equal(texts, ""))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.messages import suggest_name
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _SEPARATORS = {
     "1.234,56": (".", ","),
@@ -42,9 +39,6 @@ class NumberLayout:
         >>> NumberLayout("1.234,56").normalize_texts(pa.array(["-1.234,5", "7", "1.5"])).to_pylist()
         ['-1234.5', '7', None]
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         groups, mark = _SEPARATORS[self.text]
         trimmed = pc.utf8_trim_whitespace(texts)
         group = f"[{re.escape(groups)}]"
@@ -96,8 +90,6 @@ class NumberDetector:
 
     def add_texts(self, texts: pa.Array) -> None:
         """Add different texts, trimmed and not empty."""
-        import pyarrow.compute as pc
-
         self._text_count += len(texts)
         if self._is_given_up:
             return

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import pa
 from rowkey.errors import RowError
 from rowkey.messages import shorten_text
 from rowkey.workload.contract import format_inline_table
@@ -14,8 +15,6 @@ from rowkey.workload.values.time_detection import derive_layouts
 from rowkey.workload.values.typed_columns import format_first_value, is_text_column
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from rowkey.keys import Field
 
 CALENDAR_FORMAT = "a date or time as digits yyyyMMdd[HHmmss]"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import SampleError
 from rowkey.messages import Message, shorten_text
 from rowkey.workload.values.calendar_digits import has_calendar_digits, parse_calendar_digits
@@ -27,10 +29,6 @@ from rowkey.workload.values.typed_columns import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pyarrow as pa
-
     from rowkey.keys import Field
     from rowkey.workload.contract import SampleFormat
     from rowkey.workload.values.time_detection import DetectedLayout
@@ -121,9 +119,6 @@ class TimeColumn:
 
     def _count_clocks(self, array: pa.Array) -> None:
         """Count the values of a field of dates that have a time of day, which it does not hold."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if not self._is_date:
             return
         if pa.types.is_timestamp(array.type):
@@ -159,8 +154,6 @@ class TimeColumn:
 
     def _decide(self, array: pa.Array) -> None:
         """Decide how the column is read, from its first values."""
-        import pyarrow as pa
-
         is_calendar = has_calendar_digits(self.field, array)
         self._is_decided = True
         if is_calendar:
@@ -180,8 +173,6 @@ class TimeColumn:
 
     def _decide_for_texts(self, array: pa.Array) -> None:
         """Decide how a column of texts is read."""
-        import pyarrow.compute as pc
-
         texts = pc.unique(pc.utf8_trim_whitespace(array.drop_null()))
         texts = texts.filter(pc.not_equal(texts, ""))
         is_standard = pc.match_substring_regex(texts, _STANDARD_TIME)
@@ -216,9 +207,6 @@ class TimeColumn:
 
     def _decide_for_numbers(self, array: pa.Array) -> None:
         """Decide how a column of numbers is read."""
-        import numpy as np
-        import pyarrow as pa
-
         values = array.drop_null()
         numbers = values.cast(pa.float64(), safe=False).to_numpy()
         if pa.types.is_floating(array.type) and (np.floor(numbers) != numbers).any():
@@ -247,8 +235,6 @@ class TimeColumn:
             SampleError: they are; reading them as they stand would put them into January 1970.
         """
         if is_text_column(values):
-            import pyarrow.compute as pc
-
             values = values.filter(pc.match_substring_regex(values, f"^{COUNT_DIGITS}$"))
         if not len(values):
             return
@@ -322,8 +308,6 @@ class YearCounter:
 
     def add_years(self, times: ParsedTimes) -> ParsedTimes:
         """Return times of the leap year that stands for all, in the years of their rows."""
-        import numpy as np
-
         rows = np.flatnonzero(times.is_valid)
         if not len(rows):
             return times
@@ -352,10 +336,6 @@ class YearCounter:
 
 def build_time_column(field: Field, times: ParsedTimes) -> pa.Array:
     """Return instants as values of a field; null where it cannot hold them."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     tick = field.type.unit_ns or 1
     low, high = field.type.number_range
     if tick >= SECOND_NS:
@@ -474,8 +454,6 @@ def describe_count_layout(column: str, layout: CountLayout, example: Any) -> Mes
 
 def _to_plain_array(array: pa.Array) -> pa.Array:
     """Return a column without a dictionary, and texts as `string`."""
-    import pyarrow as pa
-
     if isinstance(array.type, pa.DictionaryType):
         array = array.cast(array.type.value_type)
     return array.cast(pa.string()) if pa.types.is_large_string(array.type) else array
@@ -483,7 +461,5 @@ def _to_plain_array(array: pa.Array) -> pa.Array:
 
 def _can_have_layout(array: pa.Array) -> bool:
     """Return whether a plain column holds texts or numbers."""
-    import pyarrow as pa
-
     checks = (pa.types.is_string, pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
     return any(check(array.type) for check in checks)

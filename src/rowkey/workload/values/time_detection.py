@@ -7,18 +7,16 @@ reads the texts differently: `8/12/18` is August or December until a number abov
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
+from rowkey.array_libraries import np, pa
 from rowkey.workload.values.time_layouts import DAY_S, DirectiveLayout, build_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
-
     from rowkey.workload.values.time_layouts import ParsedTimes, TimeLayout
 
 MIN_MATCHING_SHARE = 0.95
@@ -145,8 +143,6 @@ class LayoutDetector:
         self, one: int, other: int, times: ParsedTimes, rival: ParsedTimes, texts: pa.Array
     ) -> None:
         """Note where two layouts read different texts, or texts differently."""
-        import numpy as np
-
         is_first_only = times.is_valid & ~rival.is_valid
         if (one, other) not in self._first_only and is_first_only.any():
             self._first_only[one, other] = texts[int(np.argmax(is_first_only))].as_py()

@@ -13,13 +13,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.messages import suggest_name
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
     IntArray = np.ndarray[Any, np.dtype[np.int64]]
     BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -163,9 +161,6 @@ class DirectiveLayout(TimeLayout):
 
     def parse_column(self, array: pa.Array) -> ParsedTimes:
         """Return the instants of a column; each different text is parsed once."""
-        import numpy as np
-        import pyarrow as pa
-
         if not pa.types.is_string(array.type):
             array = array.cast(pa.string())
         coded = array.dictionary_encode()
@@ -181,9 +176,6 @@ class DirectiveLayout(TimeLayout):
 
     def _parse_texts(self, texts: pa.Array) -> ParsedTimes:
         """Return the instants of texts without nulls."""
-        import numpy as np
-        import pyarrow.compute as pc
-
         pieces = pc.extract_regex(pc.utf8_trim_whitespace(texts), f"^{self.pattern}$")
         is_valid = np.array(pieces.is_valid().to_numpy(zero_copy_only=False), np.bool_)
 
@@ -232,10 +224,6 @@ class CountLayout(TimeLayout):
 
     def parse_column(self, array: pa.Array) -> ParsedTimes:
         """Return the instants of a column of numbers or of texts with numbers."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         is_valid = np.array(array.is_valid().to_numpy(zero_copy_only=False), np.bool_)
         if pa.types.is_string(array.type):
             texts = pc.utf8_trim_whitespace(array)
@@ -268,8 +256,6 @@ class CountLayout(TimeLayout):
         self, counts: IntArray, billionths: IntArray, is_valid: BoolArray
     ) -> ParsedTimes:
         """Return instants from whole units and billionths of a unit."""
-        import numpy as np
-
         unit_ns = _COUNT_UNITS[self.text]
         per_second = SECOND_NS // unit_ns
         seconds, rest = np.divmod(counts, per_second)
@@ -287,10 +273,6 @@ def _split_decimals(texts: pa.Array) -> tuple[IntArray, IntArray, BoolArray]:
 
     One with an exponent is a double.
     """
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     pieces = pc.extract_regex(texts, r"^(?P<sign>[+-]?)(?P<whole>[0-9]+)(?:\.(?P<rest>[0-9]*))?$")
     has_exponent = pieces.is_null().to_numpy(zero_copy_only=False)
     is_in_range = np.ones(len(texts), np.bool_)
@@ -318,8 +300,6 @@ def _split_floats(numbers: np.ndarray[Any, Any]) -> tuple[IntArray, IntArray]:
 
     A double holds the microseconds of a count of seconds, and no more.
     """
-    import numpy as np
-
     whole = np.floor(numbers)
     millionths = np.rint((numbers - whole) * 1e6).astype(np.int64)
     return whole.astype(np.int64), millionths * 1_000
@@ -372,9 +352,6 @@ def build_pattern(text: str) -> str:
 
 def _read_numbers(pieces: pa.Array, letter: str) -> IntArray:
     """Return a group of digits as numbers; 0 where nothing matched."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = pc.struct_field(pieces, letter).fill_null("0")
     numbers: IntArray = texts.cast(pa.int64()).to_numpy()
     return numbers
@@ -382,10 +359,6 @@ def _read_numbers(pieces: pa.Array, letter: str) -> IntArray:
 
 def _find_names(pieces: pa.Array, letter: str, names: list[str]) -> IntArray:
     """Return the place of each name in a list; 0 where nothing matched."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = pc.utf8_lower(pc.struct_field(pieces, letter))
     places = pc.index_in(texts, value_set=pa.array(names)).fill_null(0)
     numbers: IntArray = places.to_numpy().astype(np.int64)
@@ -394,9 +367,6 @@ def _find_names(pieces: pa.Array, letter: str, names: list[str]) -> IntArray:
 
 def _read_fractions(pieces: pa.Array) -> IntArray:
     """Return fractions of a second in nanoseconds."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = pc.utf8_rpad(pc.struct_field(pieces, "f").fill_null(""), 9, "0")
     numbers: IntArray = texts.cast(pa.int64()).to_numpy()
     return numbers
@@ -404,9 +374,6 @@ def _read_fractions(pieces: pa.Array) -> IntArray:
 
 def _read_offsets(pieces: pa.Array) -> IntArray:
     """Return offsets of time zones in seconds."""
-    import numpy as np
-    import pyarrow.compute as pc
-
     coded = pc.struct_field(pieces, "z").fill_null("Z").dictionary_encode()
     offsets = []
     for text in coded.dictionary.to_pylist():
@@ -422,8 +389,6 @@ def _read_offsets(pieces: pa.Array) -> IntArray:
 
 def count_days(year: IntArray, month: IntArray, day: IntArray) -> tuple[IntArray, BoolArray]:
     """Return the days since 1970 of dates, and which dates the calendar has."""
-    import numpy as np
-
     is_month = (month >= 1) & (month <= 12)
     first = ((year - 1970) * 12 + np.clip(month, 1, 12) - 1).astype("M8[M]")
     start = first.astype("M8[D]").astype(np.int64)

@@ -5,20 +5,17 @@ A count of seconds read as milliseconds is a time too, in January 1970; nothing 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import RowError
 from rowkey.workload.values.calendar_digits import is_calendar_number
 from rowkey.workload.values.time_layouts import DAY_S, EXCEL_EPOCH_S, SECOND_NS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys import Field
 
 EARLIEST_NS = 631_152_000 * SECOND_NS
@@ -46,8 +43,6 @@ class TimeRangeCheck:
 
     def add(self, values: np.ndarray[Any, Any]) -> None:
         """Check the next times, given in internal form."""
-        import numpy as np
-
         is_outside = (values < EARLIEST_NS // self.tick) | (values >= LATEST_NS // self.tick)
         count = int(is_outside.sum())
         self.value_count += len(values)
@@ -154,9 +149,6 @@ def find_foreign_time(field: Field, array: pa.Array) -> int:
         field: a field with a unit of time.
         array: a column of numbers or texts, without dictionary.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     tick = field.type.unit_ns
     if tick is None or not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return -1

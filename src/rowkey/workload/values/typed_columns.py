@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.workload.sample_streams import INVALID_BYTE_MARK, MARK_INVALID_BYTES
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-
     from rowkey.keys import Field
 
 FIRST_NON_ASCII_BYTE = 0x80
@@ -28,8 +26,6 @@ def convert_column(field: Field, array: pa.Array) -> pa.Array:
 
     Cost: about 20 ns a value where Arrow can cast it, 1 µs for each different value otherwise.
     """
-    import pyarrow as pa
-
     if isinstance(array.type, pa.DictionaryType):
         array = array.cast(array.type.value_type)
     if pa.types.is_null(array.type):
@@ -43,9 +39,6 @@ def convert_column(field: Field, array: pa.Array) -> pa.Array:
 
 def _drop_marked_texts(array: pa.Array) -> pa.Array:
     """Return texts with null for those that have bytes which are not UTF-8."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = _view_bytes(array)
     is_ascii = int(texts.max(initial=0)) < FIRST_NON_ASCII_BYTE
     if is_ascii or INVALID_BYTE_MARK.encode() not in texts.tobytes():
@@ -56,9 +49,6 @@ def _drop_marked_texts(array: pa.Array) -> pa.Array:
 
 def _view_bytes(array: pa.Array) -> np.ndarray[Any, Any]:
     """Return the bytes of all texts of a column, as they follow each other in memory."""
-    import numpy as np
-    import pyarrow as pa
-
     _, offsets, data = array.buffers()
     if not len(array) or data is None:
         return np.empty(0, np.uint8)
@@ -69,15 +59,11 @@ def _view_bytes(array: pa.Array) -> np.ndarray[Any, Any]:
 
 def is_text_column(array: pa.Array) -> bool:
     """Return whether an array holds text."""
-    import pyarrow as pa
-
     return bool(pa.types.is_string(array.type) or pa.types.is_large_string(array.type))
 
 
 def _convert_typed_column(field: Field, array: pa.Array) -> pa.Array:
     """Return typed values converted to the field's type, directly or through their text."""
-    import pyarrow as pa
-
     if pa.types.is_floating(array.type) and field.type.is_plain_integer:
         array = _to_whole_numbers(array)
         if is_text_column(array):
@@ -97,8 +83,6 @@ def _to_whole_numbers(array: pa.Array) -> pa.Array:
 
     If some are not whole, all are returned as text, the whole ones as digits.
     """
-    import pyarrow as pa
-
     try:
         return array.cast(pa.int64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -111,8 +95,6 @@ def _to_whole_numbers(array: pa.Array) -> pa.Array:
 
 def _restore_type(field: Field, parsed: pa.Array, arrow_type: pa.DataType) -> pa.Array:
     """Return parsed values in the type of their column, as other batches have them, if it fits."""
-    import pyarrow as pa
-
     try:
         typed = parsed.cast(arrow_type)
         field.type.to_internal_batch(typed.drop_null())
@@ -123,8 +105,6 @@ def _restore_type(field: Field, parsed: pa.Array, arrow_type: pa.DataType) -> pa
 
 def _to_texts(array: pa.Array) -> pa.Array:
     """Return typed values as text; bytes that are not UTF-8 are marked, as in text files."""
-    import pyarrow as pa
-
     if pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type):
         texts = [
             v if v is None else v.decode("utf-8", MARK_INVALID_BYTES) for v in array.to_pylist()
@@ -141,8 +121,6 @@ def _to_texts(array: pa.Array) -> pa.Array:
 
 def format_first_value(array: pa.Array) -> str | None:
     """Return the first value of an array as text; None if it is null."""
-    import pyarrow as pa
-
     plain = array
     if isinstance(array.type, pa.DictionaryType):
         plain = array.cast(array.type.value_type)
@@ -152,10 +130,6 @@ def format_first_value(array: pa.Array) -> str | None:
 
 def mark_blanks(array: pa.Array) -> np.ndarray[Any, Any]:
     """Return a mask of values that are null or consist of spaces."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(array.type, pa.DictionaryType):
         array = array.cast(array.type.value_type)
     blank = array.is_null()
@@ -166,8 +140,6 @@ def mark_blanks(array: pa.Array) -> np.ndarray[Any, Any]:
 
 def _parse_column(field: Field, array: pa.Array) -> pa.Array:
     """Return texts parsed to values; each different text is parsed once."""
-    import pyarrow as pa
-
     coded = array.dictionary_encode()
     values = [_parse_value(field, text) for text in coded.dictionary.to_pylist()]
     kind = field.type.build_arrow_type()
