@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import ssl
 import sys
 import threading
 import webbrowser
@@ -131,6 +132,8 @@ def build_server(
     except OSError as problem:
         what = f"the TLS files cannot be used: {problem.strerror}"
         raise Unavailable(str(settings.certificate_file), what) from problem
+    if config.ssl is not None:  # the Python of some distributions sets no least version
+        config.ssl.minimum_version = ssl.TLSVersion.TLSv1_2
     server = uvicorn.Server(config)
     handle_exit = server.handle_exit
 
