@@ -39,7 +39,7 @@ class Ipv4Field(BytesBasedField):
 
     def from_internal(self, internal: Any) -> str:
         """Return an IPv4 address from its internal form."""
-        return str(IPv4Address(internal))
+        return ".".join(map(str, internal))  # half the time of `IPv4Address`
 
     def parse(self, text: str) -> str:
         """Return the value of an IPv4 address written as text."""
