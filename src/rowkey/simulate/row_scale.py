@@ -9,9 +9,9 @@ from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
-from rowkey.hotspots import MIN_GROWTH, SAME_RATE
+from rowkey.hotspots import MIN_GROWTH, SAME_RATE, assign_row_codes
 from rowkey.schema import NANOSECONDS
-from rowkey.simulate.value_groups import count_draws, number_values
+from rowkey.simulate.value_groups import count_draws
 from rowkey.workload import (
     Estimate,
     MissingValues,
@@ -289,7 +289,7 @@ class RowScale:
         """Return the number of each row's values in some fields, and how rows of a value grow."""
         measurement = "values", *names
         if measurement not in self._measurements:
-            groups = number_values(self._rows, names)
+            groups = assign_row_codes(self._rows, names)
             places = self._place_rows()
             self._measurements[measurement] = groups, ValueGrowth(groups, places)
         found: tuple[np.ndarray[Any, Any], ValueGrowth] = self._measurements[measurement]
@@ -376,7 +376,7 @@ class RowScale:
         """Return how many values in some fields the sample has."""
         measurement = "count", *names
         if measurement not in self._measurements:
-            groups = number_values(self._rows, names)
+            groups = assign_row_codes(self._rows, names)
             self._measurements[measurement] = int(groups.max(initial=-1)) + 1
         return int(self._measurements[measurement])
 

@@ -18,6 +18,7 @@ from rowkey.hotspots import (
     LoadResult,
     MeasuredSkew,
     TimeDensity,
+    assign_row_codes,
     find_clock_field,
     find_declared_part,
     find_indivisible_fields,
@@ -40,7 +41,7 @@ from rowkey.simulate.replay import Replay, draw_salts, encode_keys
 from rowkey.simulate.row_scale import MAX_WAVE_FACTOR, RowScale
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
-from rowkey.simulate.value_groups import count_draws, number_values
+from rowkey.simulate.value_groups import count_draws
 from rowkey.simulate.verdict import (
     allow_for_few_entities,
     compute_table_skew,
@@ -402,7 +403,7 @@ class Simulation:
         found = []
         for name in rows.schema.names:
             if time is None or name != time.name:
-                groups = number_values(rows, [name])
+                groups = assign_row_codes(rows, [name])
                 is_repeated = MIN_ENTITY_EVENTS * (int(groups.max()) + 1) <= len(groups)
                 if is_repeated and count_draws(groups) >= MIN_ENTITY_DRAWS:
                     found.append(name)
@@ -490,7 +491,7 @@ class Simulation:
             return None
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
-        entities = number_values(self.sampled_rows, part.fields)
+        entities = assign_row_codes(self.sampled_rows, part.fields)
         density = self._replayed_density
         if part.fields not in self._declared_growth.diluted_fields and density is not None:
             places = density.place_times(self.sampled_rows)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from rowkey.array_libraries import np, pa
 from rowkey.hotspots import (
     MIN_PEAK_EVENTS,
+    assign_row_codes,
     compute_colocated_share,
     compute_even_deviation,
     compute_even_skew,
 )
 from rowkey.schema import NANOSECONDS
 from rowkey.simulate.part_peak import MIN_FACTOR, CommonLoad, PartLoad
-from rowkey.simulate.value_groups import count_draws, number_values
+from rowkey.simulate.value_groups import count_draws
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
@@ -254,4 +255,4 @@ def find_common_load(
 
 def _number_groups(rows: pa.RecordBatch, names: Sequence[str]) -> Ints:
     """Return the number of each row's values in some fields; each row has its own without any."""
-    return number_values(rows, names) if names else np.arange(rows.num_rows)
+    return assign_row_codes(rows, names) if names else np.arange(rows.num_rows)
