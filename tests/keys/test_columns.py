@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rowkey import bind_key
 from rowkey.errors import RowError
 from rowkey.keys import FirstSeenDictionary
+from rowkey.keys.batches.columns import build_field_column
 
 HOSTS = ["a", "web-1", "web-2", "z"]
 FIELDS = {"host": {"type": "text", "nullable": True}, "n": "u8"}
@@ -113,3 +114,15 @@ def test_a_bucket_hashes_the_last_text_at_the_end_of_the_buffer(size: int) -> No
     assert [plain.encode({"host": "x" * size})] == plain.encode_batch(
         pa.record_batch({"host": ["x" * size]})
     ).to_pylist()
+
+
+@given(st.lists(st.integers(0, 199), max_size=4))
+def test_few_rows_read_few_values_of_a_long_dictionary(rows: list[int]) -> None:
+    """Rows that use a small part of a dictionary have their keys, and read no other value."""
+    hosts = [f"h{number:03}" for number in range(199)] + ["é" * 200]
+    texts = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), pa.array(hosts))
+    key = bind_key("[host]", {"host": {"type": "text", "max_bytes": 400}})
+    batch = pa.RecordBatch.from_arrays([texts], names=["host"])
+    assert [key.encode({"host": hosts[n]}) for n in rows] == key.encode_batch(batch).to_pylist()
+    column = build_field_column(key.fields["host"], texts)
+    assert len(column.values) == len(set(rows))

@@ -93,7 +93,7 @@ def test_a_small_file_is_judged_in_bounded_time_and_memory(
 
 
 HOST = "{ type = 'text', distinct = 1000 }"
-MANY_TEXTS = "{ type = 'text', distinct = 1000000 }"
+MANY_TEXTS = "{ type = 'text', distinct = 5000000 }"
 BURST = "bursts = [{ at = '10s', for = '5s', times = 40 }]\n"
 TOO_MANY = {
     "121 bytes": (NUMBER, format_writes("10000000/s", "90s"), 500_000_000),

@@ -149,3 +149,20 @@ def test_as_many_values_come_as_declared(monkeypatch: pytest.MonkeyPatch, distin
     assert drawn <= every
     assert len(every) == distinct
     assert len(drawn) == distinct or distinct > 1_000
+
+
+@pytest.mark.parametrize("type_", ["ipv4", "uuid", "text", "float64"])
+def test_events_are_the_same_whether_values_are_listed_or_not(
+    monkeypatch: pytest.MonkeyPatch, type_: str
+) -> None:
+    """What is made once for all events is what each block of events would make for itself."""
+    monkeypatch.setattr(workload_generator, "MAX_LISTED_VALUES", 100)
+    field = {"type": type_, "distinct": 3_000}
+    made = build_design("[id][ts]", field, "uniform", rate="20000/s", **{"for": "1s"})
+
+    def list_drawn() -> list[Any]:
+        return [v for events in _make_events(made) for v in events.rows.column("id").to_pylist()]
+
+    listed = list_drawn()
+    monkeypatch.setattr(workload_generator, "MAX_LONG_LIST", 100)
+    assert listed == list_drawn()

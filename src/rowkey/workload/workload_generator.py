@@ -45,7 +45,9 @@ MAX_BLOCK_BYTES = 1 << 28
 NUMBER_BYTES = 16
 """Bytes of a value that is neither text nor bytes, at most."""
 MAX_LISTED_VALUES = 1 << 17
-"""Values of a field that are made once and coded; above it each event makes its own."""
+"""Values of a field that are made once and coded, whatever the number of events."""
+MAX_LONG_LIST = 1 << 22
+"""Values of a field that is no integer which are made once if there are more events than values."""
 MAX_INDEXES = 1 << 62
 """Values of a unique field that can be drawn: their indexes are numbers of 64 bits."""
 GUESSED_TEXTS = 1_000
@@ -182,11 +184,20 @@ class WorkloadGenerator:
         """Return the time to make a value, as a multiple of taking one from a list."""
         if declared is self.writes.time or self.count_distinct(declared) <= MAX_LISTED_VALUES:
             return 1
-        return (
-            UNLISTED_NUMBER_COST
-            if pa.types.is_integer(declared.type.build_arrow_type())
-            else UNLISTED_TEXT_COST
-        )
+        if pa.types.is_integer(declared.type.build_arrow_type()):
+            return UNLISTED_NUMBER_COST
+        return 1 if self.is_listed(declared) else UNLISTED_TEXT_COST
+
+    def is_listed(self, declared: Field) -> bool:
+        """Return whether all values of a field are made once, rather than those of each block.
+
+        Listed or not, events have the same values, but for integers.
+        """
+        distinct = self.count_distinct(declared)
+        if distinct <= MAX_LISTED_VALUES or pa.types.is_integer(declared.type.build_arrow_type()):
+            return distinct <= MAX_LISTED_VALUES
+        is_short = distinct * self._measure_value(declared) <= MAX_BLOCK_BYTES
+        return is_short and distinct <= min(self.event_count, MAX_LONG_LIST)
 
     def _measure_value(self, declared: Field) -> int:
         """Return the bytes of a field's value, estimated from its type."""
@@ -212,7 +223,7 @@ class WorkloadGenerator:
     def _check_length(self, declared: Field) -> None:
         """Raise if a field's values that are made at once take too much memory."""
         distinct, each = self.count_distinct(declared), self._measure_value(declared)
-        at_once = distinct if distinct <= MAX_LISTED_VALUES else min(distinct, BLOCK_EVENTS)
+        at_once = distinct if self.is_listed(declared) else min(distinct, BLOCK_EVENTS)
         if at_once * each > MAX_BLOCK_BYTES:
             raise InvalidArgument(
                 f"design, fields.{declared.name}",
@@ -301,9 +312,7 @@ class _ColumnGenerator:
         self.domain = workload.find_domain(declared)
         self.is_periodic = workload.writes.entity == declared.name
         self.listed_values = (
-            self._list_values(workload.listed_values)
-            if self.distinct_count <= MAX_LISTED_VALUES
-            else None
+            self._list_values(workload.listed_values) if workload.is_listed(declared) else None
         )
 
     def _choose_distribution(self, workload: WorkloadGenerator) -> Distribution:

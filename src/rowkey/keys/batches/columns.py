@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from rowkey.keys.part_interface import Part, Row
     from rowkey.keys.parts.field import Field
 
+MAX_VALUES_OF_A_ROW = 32
+"""Values of a dictionary for each row of a batch; with more, only those that rows have are read.
+Fewer are all read, as the next batch may have the same dictionary."""
 PROBE_ROWS = 2_048
 """Values in the sample that decides whether a text column gets codes; codes for a column without
 repeated values cost more than they save (150 ns a value against 15)."""
@@ -280,7 +283,8 @@ def _replace_views(array: pa.Array) -> pa.Array:
 def _build_coded_column(declared_field: Field, array: pa.DictionaryArray) -> FieldColumn:
     """Return a column from a dictionary array, whose unused values need not be valid."""
     codes, dictionary = _read_codes(array), array.dictionary
-    if not dictionary.null_count:
+    has_many_unused = len(dictionary) > MAX_VALUES_OF_A_ROW * len(codes)
+    if not dictionary.null_count and not has_many_unused:
         try:
             return FieldColumn(
                 declared_field,

@@ -5,15 +5,22 @@ from __future__ import annotations
 from ipaddress import IPv4Address
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.array_libraries import np, pa, pc
+from rowkey.keys.base_types.arrow_strings import to_byte_column
 from rowkey.keys.base_types.domains import BytesDomain, MappedDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.strings import BytesBasedField, build_type_error, convert_value
+from rowkey.keys.batches.byte_columns import SlicedByteColumn
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 
 if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import Value
+
+
+ADDRESS = r"\A(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}\z"
+"""The form of an IPv4 address, whose numbers may be too large."""
 
 
 class Ipv4Field(BytesBasedField):
@@ -26,7 +33,7 @@ class Ipv4Field(BytesBasedField):
     @property
     def domain(self) -> MappedDomain:
         """The values that an IPv4 address can have."""
-        return MappedDomain(BytesDomain(4, 4), self.from_internal)
+        return MappedDomain(BytesDomain(4, 4), self.from_internal, format_addresses)
 
     def to_internal(self, value: Value) -> bytes:
         """Return the internal form of an IPv4 address: its 4 bytes."""
@@ -36,6 +43,11 @@ class Ipv4Field(BytesBasedField):
             raise build_type_error(value, "an IPv4 address as text")
         packed: bytes = convert_value(IPv4Address, value, "an IPv4 address").packed
         return packed
+
+    def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
+        """Return the internal forms of an Arrow column of IPv4 addresses."""
+        found = parse_addresses(array)
+        return super().to_internal_batch(array) if found is None else found
 
     def from_internal(self, internal: Any) -> str:
         """Return an IPv4 address from its internal form."""
@@ -52,3 +64,34 @@ class Ipv4Field(BytesBasedField):
     def build_plain_codec(self) -> Codec:
         """Return the codec whose bytes `digest` and `truncate` use for an IPv4 address."""
         return self.build_codec("", ())
+
+
+def format_addresses(array: pa.Array) -> pa.Array:
+    """Return the addresses of an Arrow column of 4 bytes each, as texts.
+
+    >>> import pyarrow as pa
+    >>> format_addresses(pa.array([bytes([10, 0, 0, 255])])).to_pylist()
+    ['10.0.0.255']
+    """
+    octets = to_byte_column(array).to_packed().data.reshape(-1, 4)
+    texts = pa.array(map(str, range(256)))
+    return pc.binary_join_element_wise(*(texts.take(pa.array(each)) for each in octets.T), ".")
+
+
+def parse_addresses(array: pa.Array) -> SlicedByteColumn | None:
+    """Return the 4 bytes of each address of an Arrow column; None if not all are texts of one.
+
+    >>> import pyarrow as pa
+    >>> parse_addresses(pa.array(["10.0.0.255"])).tolist()
+    [b'\\n\\x00\\x00\\xff']
+    >>> parse_addresses(pa.array(["10.0.0.256"]))
+    """
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        return None
+    if not pc.all(pc.match_substring_regex(array, ADDRESS), min_count=0).as_py():
+        return None
+    octets = pc.split_pattern(array, ".").flatten().cast(pa.uint16()).to_numpy()
+    if np.any(octets > 255):
+        return None
+    starts = np.arange(len(array), dtype=np.int64) * 4
+    return SlicedByteColumn(octets.astype(np.uint8), starts, np.full(len(array), 4, np.int64))
