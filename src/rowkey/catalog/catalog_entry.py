@@ -7,15 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import isnan
-from typing import TYPE_CHECKING
 
+from rowkey.catalog.table_move import TableMove
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from rowkey.catalog.table_move import TableMove
-
 
 CATALOG_ATTRIBUTE = "rowkey.catalog"
 """The attribute of a table that names its catalog, if that does not lie with its engine."""

@@ -6,18 +6,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from threading import RLock
-from typing import TYPE_CHECKING
 
-from rowkey.catalog.contract import build_contention_error
+from rowkey.catalog.catalog_entry import CatalogEntry
+from rowkey.catalog.contract import Catalog, build_contention_error
 from rowkey.errors import Conflict, InvalidArgument, RowError, Unavailable
-from rowkey.keys import Dictionary, check_id_fits
+from rowkey.keys import Dictionary, Field, check_id_fits
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from rowkey.catalog.catalog_entry import CatalogEntry
-    from rowkey.catalog.contract import Catalog
-    from rowkey.keys import Field
-    from rowkey.schema import Value
+from rowkey.schema import Value
 
 MAX_ALLOCATION_TRIES = 10_000
 """Times that an allocation is tried again because another client wrote meanwhile. Of the clients

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.catalog.catalog_entry import CatalogEntry
 from rowkey.errors import Conflict, InvalidArgument
 
 if TYPE_CHECKING:
-    from rowkey.catalog.catalog_entry import CatalogEntry
     from rowkey.engines import Engine
 
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.catalog.catalog_entry import find_part_counts
+from rowkey.design import Design
 from rowkey.errors import CatalogMismatch, InvalidDesign, Mistake
-from rowkey.keys import Compatibility
-from rowkey.schema import STORED_OPTIONS, format_key
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import Field, Key
-    from rowkey.schema import Term
+from rowkey.keys import Compatibility, Field, Key
+from rowkey.schema import STORED_OPTIONS, Term, format_key
 
 ABSENT = "not declared"
 MAX_VALUE_CHARS = 120

@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock, Thread, current_thread
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from rowkey.boottime import read_boottime_s
+from rowkey.catalog.catalog_entry import CatalogEntry
+from rowkey.catalog.contract import Catalog
 from rowkey.errors import OneMistakeError, RowkeyError, Unavailable
-
-if TYPE_CHECKING:
-    from rowkey.catalog.catalog_entry import CatalogEntry
-    from rowkey.catalog.contract import Catalog
 
 REFRESH_DIVISOR = 3
 """An entry is read again after this part of its time: two tries may fail before it ends."""

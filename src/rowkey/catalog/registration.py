@@ -8,18 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.catalog.catalog_entry import CatalogEntry
-from rowkey.catalog.contract import build_contention_error
+from rowkey.catalog.contract import Catalog, build_contention_error
 from rowkey.catalog.drift import apply_stored_counts, build_counted_terms, find_differences
 from rowkey.catalog.stores import CATALOGS
 from rowkey.design import Design
-from rowkey.errors import CatalogMismatch, Conflict, InvalidArgument, Unavailable
+from rowkey.errors import CatalogMismatch, Conflict, InvalidArgument, Mistake, Unavailable
 from rowkey.messages import suggest_name
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from rowkey.catalog.contract import Catalog
     from rowkey.engines import Engine
-    from rowkey.errors import Mistake
 
 MAX_WRITE_TRIES = 1_000
 """Times that a change is tried again because another client wrote the entry meanwhile."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rowkey.cells.cell import CellType
+from rowkey.cells.cell import Cell, CellType
 from rowkey.cells.visibility import MIN_TIMESTAMP_MS, Tombstones, compute_oldest_live_ms
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from rowkey.cells.cell import Cell
     from rowkey.cells.families import Family
 
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
-from rowkey.cells.cell import COLUMN_DELETES, LATEST, Cell, CellType
+from rowkey.cells.cell import COLUMN_DELETES, LATEST, Cell, CellType, RowCells
 from rowkey.cells.cell_size import CELL_OVERHEAD_BYTES, KEY_LENGTH_BYTES, TAGS_LENGTH_BYTES
 from rowkey.cells.limits import MAX_CELL_BYTES, MAX_ROW_BYTES
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value, suggest_name
-
-if TYPE_CHECKING:
-    from rowkey.cells.cell import RowCells
 
 MAX_TTL_MS = 2**62
 """Longest time to live of a cell, in ms: added to any time of day it stays within 63 bits."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from rowkey.cells.cell import LATEST, CellType
+from rowkey.cells.cell import LATEST, Cell, CellType
 from rowkey.cells.limits import FOREVER_S
 
 if TYPE_CHECKING:
-    from rowkey.cells.cell import Cell
     from rowkey.cells.families import Family
 
 MIN_TIMESTAMP_MS = -(2**63)

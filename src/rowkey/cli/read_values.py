@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rowkey.messages import pluralize, shorten_text
-from rowkey.schema import Parameter
+from rowkey.schema import Condition, Parameter
 
 if TYPE_CHECKING:
     from rowkey.plan import DeclaredRead
-    from rowkey.schema import Condition
 
 
 def parse_read_values(read: DeclaredRead, texts: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:

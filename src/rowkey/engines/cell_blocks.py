@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import pa
-from rowkey.cells import Cell, RowCells
+from rowkey.cells import Cell, CellBlock, RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.cells import CellBlock
 
 MAX_BLOCK_BYTES = 64 << 20
 """Bytes of values after which a block ends early: an Arrow binary array holds 2 GiB."""

@@ -10,19 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 from rowkey.array_libraries import pa
-from rowkey.engines.ordering.row_clock import get_time_ms
-from rowkey.engines.region_counts import OpenRegion, RegionAvailability
+from rowkey.cells import Cell, CellBlock, Family, RowCells
+from rowkey.engines.ordering.row_clock import RowClock, get_time_ms
+from rowkey.engines.region_counts import OpenRegion, RegionAvailability, RegionRequestCounts
 from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import Closed, NotSupported
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, CellBlock, Family, RowCells
-    from rowkey.engines.ordering.row_clock import RowClock
-    from rowkey.engines.region_counts import RegionRequestCounts
-
 
 SendCheck: TypeAlias = "Callable[[], float]"
 """Called before each time that a change is sent to a server.

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rowkey.array_libraries import pa
 from rowkey.engines.pairs.layout import parse_row
-from rowkey.errors import Unavailable
-
-if TYPE_CHECKING:
-    from rowkey.engines.requests import CellSelection, TableSpec
-    from rowkey.errors import OneMistakeError
+from rowkey.engines.requests import CellSelection, TableSpec
+from rowkey.errors import OneMistakeError, Unavailable
 
 CellInspection: TypeAlias = (
     "Callable[[TableSpec, Callable[[CellSelection], Iterator[pa.RecordBatch]]], None]"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from rowkey import fork_safety
 from rowkey.cells import (
     LATEST,
+    Cell,
     CellType,
+    Family,
     FamilyView,
     RowCells,
     append_to_cell,
@@ -22,8 +24,10 @@ from rowkey.cells import (
     increment_cell,
     is_comparison_true,
 )
-from rowkey.engines.contract import Reader, Store
-from rowkey.engines.ordering.row_clock import TableClock
+from rowkey.engines.contract import Reader, SendCheck, Store
+from rowkey.engines.ordering.row_clock import RowClock, TableClock
+from rowkey.engines.region_counts import RegionRequestCounts
+from rowkey.engines.region_tracker import RegionTracker
 from rowkey.engines.request_checks import (
     build_views,
     check_columns,
@@ -31,17 +35,9 @@ from rowkey.engines.request_checks import (
     check_splits,
     check_table_attributes,
 )
-from rowkey.engines.requests import TableSpec
+from rowkey.engines.requests import CellCondition, CellSelection, TableSpec
 from rowkey.errors import Closed, InvalidArgument
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, Family
-    from rowkey.engines.contract import SendCheck
-    from rowkey.engines.ordering.row_clock import RowClock
-    from rowkey.engines.region_counts import RegionRequestCounts
-    from rowkey.engines.region_tracker import RegionTracker
-    from rowkey.engines.requests import CellCondition, CellSelection
 
 C = TypeVar("C")
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from rowkey.engines.backends import ENGINES
+from rowkey.engines.contract import Engine
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value, suggest_name
-
-if TYPE_CHECKING:
-    from rowkey.engines.contract import Engine
 
 
 def open_engine(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rowkey.cells import (
     ATTRIBUTES,
     LATEST,
+    Family,
     FamilyView,
     check_families,
     check_row,
@@ -17,13 +17,10 @@ from rowkey.cells import (
     parse_purge_delay_ms,
 )
 from rowkey.engines.region_tracker import SplitLimits
+from rowkey.engines.requests import CellSelection, TableSpec
 from rowkey.errors import InvalidArgument, InvalidDesign, NotSupported
 from rowkey.messages import format_value
 from rowkey.regions import Boundaries, to_string_binary
-
-if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.engines.requests import CellSelection, TableSpec
 
 MAX_VERSIONS = 2**31 - 1
 """Maximum number of versions, rows or cells of a read. Source: Scan, Integer.MAX_VALUE."""

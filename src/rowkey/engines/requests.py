@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from rowkey.cells import LATEST
-
-if TYPE_CHECKING:
-    from rowkey.cells import Family
+from rowkey.cells import LATEST, Family
 
 
 @dataclass(frozen=True, slots=True)

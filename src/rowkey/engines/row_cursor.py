@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import pa
 from rowkey.cells import RowCells
 from rowkey.engines.cell_blocks import build_blocks, check_block_read
 from rowkey.engines.contract import Cursor, build_closed_cursor_error
-
-if TYPE_CHECKING:
-    from rowkey.engines.requests import CellSelection
+from rowkey.engines.requests import CellSelection
 
 
 class RowCursor(Cursor):

@@ -9,16 +9,14 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rowkey.errors import InvalidArgument
+from rowkey.hbase.connection import PendingCall
 from rowkey.hbase.errors import BusyError, FailedAction, HBaseError, MaybeApplied, OperationTimedOut
-
-if TYPE_CHECKING:
-    from rowkey.hbase.connection import PendingCall
-    from rowkey.hbase.locations import RegionLocation
-    from rowkey.hbase.messages.contract import Request
-    from rowkey.hbase.retrying_caller import Attempts, RetryingCaller
+from rowkey.hbase.locations import RegionLocation
+from rowkey.hbase.messages.contract import Request
+from rowkey.hbase.retrying_caller import Attempts, RetryingCaller
 
 FIRST_LOOKUP_S, NEXT_LOOKUP_S = 1.0, 0.1
 """Seconds to wait for a region that is not open: the first of a round, and each further one."""

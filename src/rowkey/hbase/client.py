@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.admin import Admin
 from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.locations import RegionLocator
-from rowkey.hbase.registry import parse_url
+from rowkey.hbase.registry import ClusterAddress, parse_url
 from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.scanning import LeaseRenewer
 from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.table import HBaseTable
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from rowkey.hbase.registry import ClusterAddress
 
 
 def connect(url: str, settings: Settings | None = None, **limits: Any) -> Client:

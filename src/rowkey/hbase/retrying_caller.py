@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 from threading import Event
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from rowkey import fork_safety
 from rowkey.errors import InvalidArgument, RowkeyError
+from rowkey.hbase.connection import PendingCall, ServerConnections
 from rowkey.hbase.errors import (
     CallTimedOut,
     ClientClosed,
@@ -28,18 +29,13 @@ from rowkey.hbase.errors import (
     ServerNotRunningYet,
     StaleLocationError,
 )
-from rowkey.hbase.messages.contract import Idempotence
+from rowkey.hbase.locations import RegionLocation, RegionLocator
+from rowkey.hbase.messages.contract import Idempotence, Request
+from rowkey.hbase.registry import Registry
 from rowkey.hbase.requests.cluster_status import GetClusterStatus, StatusOption
-from rowkey.hbase.settings import Deadline
+from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.names import ServerName
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    from rowkey.hbase.connection import PendingCall, ServerConnections
-    from rowkey.hbase.locations import RegionLocation, RegionLocator
-    from rowkey.hbase.messages.contract import Request
-    from rowkey.hbase.registry import Registry
-    from rowkey.hbase.settings import Settings
 
 A = TypeVar("A")
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from rowkey.cells import CELL_OVERHEAD_BYTES, COUNTER_BYTES, RowCells
 from rowkey.hbase.action_batch import ActionBatch, RegionSlice
 from rowkey.hbase.errors import HBaseError
 from rowkey.hbase.messages.contract import Idempotence
 from rowkey.hbase.requests import Append, Increment, Multi
-from rowkey.hbase.requests.multi import get_action_idempotence
-
-if TYPE_CHECKING:
-    from rowkey.hbase.requests.multi import Action, Outcome
+from rowkey.hbase.requests.multi import Action, Outcome, get_action_idempotence
 
 ACTION_OVERHEAD_BYTES = 32
 """Approximate bytes of an action without its cells: protobuf tags, lengths and the row key."""

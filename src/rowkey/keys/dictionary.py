@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.traits import Determinant
+from rowkey.schema import Value
 
 if TYPE_CHECKING:
     from rowkey.keys.part_interface import Part
-    from rowkey.schema import Value
 
     Row = Mapping[str, Any]
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from rowkey.errors import Mistakes
 from rowkey.messages import format_value, suggest_name
 from rowkey.schema import FieldDeclaration
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
-
-    from rowkey.errors import Mistakes
 
 _FIELD_KEYS = {info.alias or name: info for name, info in FieldDeclaration.model_fields.items()}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import DesignRefused, InvalidArgument, RowError
+from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.dictionary import (
     DICTIONARY_FIELD,
@@ -16,8 +17,9 @@ from rowkey.keys.dictionary import (
     assign_row_ids,
     find_coded_fields,
 )
-from rowkey.keys.part_interface import Part, Row, Transform, walk_parts
+from rowkey.keys.part_interface import Part, Row, RowEncoder, Transform, walk_parts
 from rowkey.keys.part_verification import verify_part
+from rowkey.keys.parts.field import Field
 from rowkey.keys.parts.nullable import NULL_MARKER
 from rowkey.keys.parts.sequence import SequencePart, name_part
 from rowkey.keys.term_binding import EMPTY_KEY_REMEDY, LONG_KEY_REMEDY, MAX_KEY_BYTES
@@ -25,15 +27,11 @@ from rowkey.keys.traits import Compatibility, Determinant
 from rowkey.keys.transforms.salt import SALT_FIELD
 from rowkey.messages import escape_text, format_value
 from rowkey.open_file_limit import explain_shortage
-from rowkey.schema import Term, format_key
+from rowkey.schema import Term, Value, format_key
 
 if TYPE_CHECKING:
-    from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.keys.part_interface import RowEncoder
-    from rowkey.keys.parts.field import Field
-    from rowkey.schema import Value
 
 
 class Key:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import InvalidArgument, Mistakes
 from rowkey.keys.dictionary import Dictionary, FirstSeenDictionary
 from rowkey.keys.field_declarations import parse_field_declarations
 from rowkey.keys.key import Key, find_salts
+from rowkey.keys.part_interface import Part
+from rowkey.keys.parts.field import Field
 from rowkey.keys.term_binding import bind_fields, bind_terms
 from rowkey.messages import format_value
-from rowkey.schema import Term, find_field_refs, parse_key
-
-if TYPE_CHECKING:
-    from rowkey.keys.part_interface import Part
-    from rowkey.keys.parts.field import Field
-    from rowkey.schema import FieldDeclaration
+from rowkey.schema import FieldDeclaration, Term, find_field_refs, parse_key
 
 
 def bind_key(

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError
+from rowkey.keys.key import Key
+from rowkey.keys.part_interface import Part
+from rowkey.keys.parts.field import Field
 
 if TYPE_CHECKING:
-    from rowkey.keys.key import Key
-    from rowkey.keys.part_interface import Part
-    from rowkey.keys.parts.field import Field
-
     Conversion = Callable[[str], Any]
 
 MAX_PAIRS_TRIED = 200

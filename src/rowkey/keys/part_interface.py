@@ -13,6 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.dictionary import Dictionary, FirstSeenDictionary
 from rowkey.keys.traits import (
     ALL_BYTES,
@@ -27,13 +28,12 @@ from rowkey.keys.traits import (
     Residue,
     find_pinned_values,
 )
+from rowkey.schema import Bounds, Cluster, FieldFacts, Scalar, Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.batches.key_decoding import EncodedKeys
-    from rowkey.schema import Bounds, Cluster, FieldFacts, Scalar, Value
 
 Row = Mapping[str, Any]
 RowEncoder = Callable[[Row], bytes]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.dictionary import DICTIONARY_FIELD, TentativeDictionary
+from rowkey.keys.part_interface import Part
 from rowkey.keys.parts.nullable import NULL_MARKER
 from rowkey.keys.traits import Determinant
 from rowkey.keys.transforms.salt import SALT_FIELD, SaltTransform
 
 if TYPE_CHECKING:
     from rowkey.keys.key import Key
-    from rowkey.keys.part_interface import Part
 
 
 def verify_part(key: Key, part: Part, piece: bytes, values: Mapping[str, Any]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import InvalidArgument, Mistakes
+from rowkey.keys.base_types.field_type import FieldType
+from rowkey.keys.dictionary import Dictionary
 from rowkey.keys.fields import FIELD_TYPES as TYPES
 from rowkey.keys.part_interface import BindingContext, EnumOption, NumberArgument, Part, Transform
 from rowkey.keys.parts.constant import ConstantPart
@@ -23,10 +25,6 @@ from rowkey.schema import (
     Term,
     Value,
 )
-
-if TYPE_CHECKING:
-    from rowkey.keys.base_types.field_type import FieldType
-    from rowkey.keys.dictionary import Dictionary
 
 MAX_KEY_BYTES = 32_767
 """Bytes of the longest row key. Source: HConstants.MAX_ROW_LENGTH is Short.MAX_VALUE."""

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument
 from rowkey.messages import Message, pluralize
-from rowkey.schema import Equal, OneOf
-
-if TYPE_CHECKING:
-    from rowkey.schema import Bounds, Value
+from rowkey.schema import Bounds, Equal, OneOf, Value
 
 MAX_LISTED_IMAGES = 65_536
 """The most byte strings that are listed; with more, images are intervals."""

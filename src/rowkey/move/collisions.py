@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.move.identities import iterate_identities
-from rowkey.table import read_cell_blocks
+from rowkey.rows import Layout
+from rowkey.table import GenerationState, read_cell_blocks
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.rows import Layout
-    from rowkey.table import GenerationState
-
     Progress = Callable[[int, int], None]
     HashArray = np.ndarray[tuple[int, int], np.dtype[Any]]
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from rowkey.cells import Family
 from rowkey.errors import Mistakes
-from rowkey.keys import build_key
+from rowkey.keys import Field, Key, build_key
+from rowkey.rows import CellSlot, Layout
 from rowkey.schema import FieldRef
-from rowkey.table import CarriedColumns
-
-if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.keys import Field, Key
-    from rowkey.rows import CellSlot, Layout
-    from rowkey.table import GenerationState
+from rowkey.table import CarriedColumns, GenerationState
 
 
 @dataclass(frozen=True, slots=True)

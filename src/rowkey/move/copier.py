@@ -18,21 +18,17 @@ from itertools import islice
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
-from rowkey.cells import LATEST
-from rowkey.engines import RAW_CELLS, ScanRange
+from rowkey.catalog import Catalog
+from rowkey.cells import LATEST, RowCells
+from rowkey.engines import RAW_CELLS, CellSelection, ScanRange
 from rowkey.errors import Conflict, InvalidArgument
 from rowkey.messages import format_value
-from rowkey.move.copy_progress import CopyProgress, load_progress, save_progress
+from rowkey.move.copy_progress import CopyInterval, CopyProgress, load_progress, save_progress
 from rowkey.move.rate_limit import RateLimit
-from rowkey.table import RowTranslator
+from rowkey.table import GenerationState, RowTranslator
 
 if TYPE_CHECKING:
-    from rowkey.catalog import Catalog
-    from rowkey.cells import RowCells
-    from rowkey.engines import CellSelection
-    from rowkey.move.copy_progress import CopyInterval
     from rowkey.move.recent_rows import RecentRows
-    from rowkey.table import GenerationState
 
 CHUNK_ROWS = 8_192
 """Rows of a chunk."""

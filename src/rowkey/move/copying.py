@@ -7,18 +7,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
-from rowkey.move.copier import RowCopier
-from rowkey.move.move_record import CAUGHT_UP_NOTE
+from rowkey.move.copier import CopyResult, CopyStatus, RowCopier
+from rowkey.move.move_record import CAUGHT_UP_NOTE, MoveRecord
 from rowkey.move.rate_limit import RateLimit
 from rowkey.move.recent_rows import RecentRows
 from rowkey.move.status import MoveSettings
-from rowkey.table import RowTranslator
+from rowkey.table import GenerationState, RowTranslator
 
 if TYPE_CHECKING:
-    from rowkey.move.copier import CopyResult, CopyStatus
-    from rowkey.move.move_record import MoveRecord
     from rowkey.move.mover_lock import MoverLock
-    from rowkey.table import GenerationState
 
 SETTINGS_INTERVAL_S = 0.5
 """Seconds between two reads of the settings."""

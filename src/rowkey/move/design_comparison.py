@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.cells import FOREVER_S
+from rowkey.cells import FOREVER_S, Family
+from rowkey.design import Design
 from rowkey.errors import DesignRefused
 from rowkey.messages import Message
 from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.table import RowTranslator
-
-if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.design import Design
 
 BLOCKING, WARNING, NOTE = FindingLevel.BLOCKING, FindingLevel.WARNING, FindingLevel.NOTE
 BYTE_OPTIONS = ("of", "precision", "scale", "width", "normalize")

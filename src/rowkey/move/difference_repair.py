@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import Cell, CellType
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
-from rowkey.move.comparison_rules import build_comparison_rules
+from rowkey.move.comparison_rules import ComparisonRules, build_comparison_rules
 from rowkey.move.row_images import RowImageReader
-from rowkey.table import build_row_mutations
+from rowkey.table import GenerationState, build_row_mutations
 
 if TYPE_CHECKING:
-    from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.difference_search import RowDifference
     from rowkey.move.row_images import Column, RowImage
-    from rowkey.table import GenerationState
 
 
 MAX_ATTEMPTS = 10

@@ -12,13 +12,13 @@ from rowkey.move.identities import iterate_identities
 from rowkey.move.row_images import RowImageReader
 from rowkey.move.table_digest import SideCounts, hash_table
 from rowkey.rows import format_column
+from rowkey.table import GenerationState
 
 if TYPE_CHECKING:
     from rowkey.move.bin_digest import BinDigest, IntArray
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.row_hashes import HashedRows, LimbArray
     from rowkey.move.row_images import Column, RowImage
-    from rowkey.table import GenerationState
 
     Identity = dict[str, Any]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import pa
-from rowkey.keys import build_field_column
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field
+from rowkey.keys import Field, build_field_column
 
 
 def iterate_identities(

@@ -12,15 +12,13 @@ from rowkey.errors import Conflict
 from rowkey.messages import pluralize
 from rowkey.move.comparison_rules import build_comparison_rules
 from rowkey.move.row_images import RowImageReader
-from rowkey.move.staying_cells import list_staying_cells, name_blind_consent
+from rowkey.move.staying_cells import StayingCells, list_staying_cells, name_blind_consent
 from rowkey.rows import UndeclaredCell, UndeclaredCells
-from rowkey.table import RowTranslator, StayReason
+from rowkey.table import GenerationState, RowTranslator, StayReason
 
 if TYPE_CHECKING:
     from rowkey.move.row_images import Column, Event, RowImage
-    from rowkey.move.staying_cells import StayingCells
     from rowkey.move.verification import VerificationResult
-    from rowkey.table import GenerationState
 
 UNSETTLED_READS = 3
 """Times that a row which clients change is read: a cell is lost that is missing each time."""

@@ -12,10 +12,12 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
-from rowkey.catalog import MovePhase, TableMove, sync_attributes
+from rowkey.catalog import CatalogEntry, MovePhase, TableMove, sync_attributes
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE
-from rowkey.engines import get_time_ms, open_engine
+from rowkey.design import Design
+from rowkey.engines import Engine, get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
+from rowkey.move.copier import CopyStatus
 from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, CatchUp, copy_all_rows
 from rowkey.move.difference_repair import repair_differences
@@ -23,10 +25,15 @@ from rowkey.move.finding import FindingLevel
 from rowkey.move.lost_cells import copy_rows_again, count_lone_cells, find_lost_cells
 from rowkey.move.move_record import CAUGHT_UP_NOTE, VERIFICATION_NOTE, MoveRecord
 from rowkey.move.mover_lock import MoverLock
-from rowkey.move.preflight import is_begun_target, plan_move
+from rowkey.move.preflight import MovePlan, is_begun_target, plan_move
 from rowkey.move.rate_limit import validate_limit
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
-from rowkey.move.staying_cells import list_consents, list_staying_cells, name_blind_consent
+from rowkey.move.staying_cells import (
+    StayingCells,
+    list_consents,
+    list_staying_cells,
+    name_blind_consent,
+)
 from rowkey.move.switch import Switch, SwitchResult, restore_stale_time
 from rowkey.move.verification import (
     DEFAULT_LISTED,
@@ -36,6 +43,8 @@ from rowkey.move.verification import (
 )
 from rowkey.table import (
     KEEP_ALL_DELETES,
+    GenerationState,
+    GenerationTracker,
     MoveFollower,
     StayReason,
     Table,
@@ -51,14 +60,6 @@ from rowkey.table import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry
-    from rowkey.design import Design
-    from rowkey.engines import Engine
-    from rowkey.move.copier import CopyStatus
-    from rowkey.move.preflight import MovePlan
-    from rowkey.move.staying_cells import StayingCells
-    from rowkey.table import GenerationState, GenerationTracker
-
     AskConsent = Callable[[str, Sequence[StayingCells]], str]
     """Called with a consent that is missing and its cells; returns what the user has typed."""
     StepProgress = Callable[[str, int, int], None]

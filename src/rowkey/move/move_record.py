@@ -6,14 +6,11 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.catalog import build_contention_error
+from rowkey.catalog import Catalog, CatalogEntry, TableMove, build_contention_error
 from rowkey.errors import Conflict, Unavailable
 from rowkey.move.copy_progress import PROGRESS_NOTE
-
-if TYPE_CHECKING:
-    from rowkey.catalog import Catalog, CatalogEntry, TableMove
 
 MAX_WRITE_TRIES = 1_000
 """Times that a change is tried again because another client wrote the entry meanwhile."""

@@ -11,7 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import MAX_JAVA_INT, CellType, RowCells, compute_cell_bytes
+from rowkey.catalog import CatalogEntry
+from rowkey.cells import MAX_JAVA_INT, Cell, CellType, RowCells, compute_cell_bytes
+from rowkey.design import Design
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.errors import NotSupported, RowError
 from rowkey.messages import Message, pluralize
@@ -20,14 +22,10 @@ from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.move.switch import SWITCH_STALE_S
 from rowkey.move.table_digest import SideCounts
-from rowkey.table import CarriedColumns, SlotMapping, compute_wait_s
+from rowkey.table import CarriedColumns, SlotMapping, Table, compute_wait_s
 
 if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry
-    from rowkey.cells import Cell
-    from rowkey.design import Design
     from rowkey.move.collisions import Collision, CollisionResult, Progress
-    from rowkey.table import Table
 
 BLOCKING, WARNING, NOTE = FindingLevel.BLOCKING, FindingLevel.WARNING, FindingLevel.NOTE
 SAMPLE_ROWS = 10_000

@@ -6,14 +6,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
 
-from rowkey.cells import LATEST
-from rowkey.engines import RAW_CELLS, ScanRange
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, RowCells
-    from rowkey.engines import Store
+from rowkey.cells import LATEST, Cell, RowCells
+from rowkey.engines import RAW_CELLS, ScanRange, Store
 
 MAX_RECENT_ROWS = 200_000
 """Rows that are remembered, about 100 MB; a catch-up writes further ones again."""

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
+from rowkey.cells import Cell
 from rowkey.engines import CellSelection
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.rows import ColumnCodec, find_next_prefix
+from rowkey.rows import CellSlot, ColumnCodec, find_next_prefix
 
 if TYPE_CHECKING:
-    from rowkey.cells import Cell
     from rowkey.move.comparison_rules import ComparisonRules, FieldRule
-    from rowkey.rows import CellSlot
     from rowkey.table import GenerationState
 
     Event = dict[str, Any]

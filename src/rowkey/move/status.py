@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.catalog import MovePhase
 from rowkey.move.copy_progress import load_progress
@@ -13,11 +13,9 @@ from rowkey.move.move_record import (
     HISTORY_NOTE,
     SETTINGS_NOTE,
     VERIFICATION_NOTE,
+    MoveRecord,
 )
 from rowkey.move.staying_cells import StayingCells
-
-if TYPE_CHECKING:
-    from rowkey.move.move_record import MoveRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.messages import pluralize
-from rowkey.rows import format_column
+from rowkey.rows import UndeclaredCells, format_column
 
 if TYPE_CHECKING:
-    from rowkey.rows import UndeclaredCells
     from rowkey.table import StayReason
 
 MAX_COLUMN_CHARACTERS = 200

@@ -15,13 +15,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
-from rowkey.catalog import MovePhase
+from rowkey.catalog import CatalogEntry, MovePhase, TableMove
+from rowkey.engines import Engine
 from rowkey.errors import Conflict
 from rowkey.table import compute_wait_s, wait_for_clients
 
 if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry, TableMove
-    from rowkey.engines import Engine
     from rowkey.move.copying import CatchUp
     from rowkey.move.move_record import MoveRecord
     from rowkey.move.mover_lock import MoverLock

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.rows import UndeclaredCell, UndeclaredCells
-from rowkey.table import StayReason, read_cell_blocks
+from rowkey.rows import Layout, UndeclaredCell, UndeclaredCells
+from rowkey.table import CarriedColumns, GenerationState, StayReason, read_cell_blocks
 
 if TYPE_CHECKING:
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.row_hashes import BoolArray, HashedRows, RowHasher
-    from rowkey.rows import Layout
-    from rowkey.table import CarriedColumns, GenerationState
 
     Progress = Callable[[int, int], None]
     """Called with how many rows are read, and with 0; what it raises ends the work."""

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rowkey.catalog import MovePhase
 from rowkey.engines import get_time_ms
 from rowkey.errors import Conflict, InvalidDesign
-from rowkey.move.copier import RowCopier
+from rowkey.move.copier import CopyStatus, RowCopier
 from rowkey.move.copy_progress import load_progress, save_progress
 from rowkey.move.copying import LATE_MARGIN_MS
 from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel
 from rowkey.move.move_record import CAUGHT_UP_NOTE, MoveRecord
-from rowkey.move.verification import verify_move
-from rowkey.table import rename_design
-
-if TYPE_CHECKING:
-    from rowkey.move.copier import CopyStatus
-    from rowkey.move.verification import VerificationResult
-    from rowkey.table import Table
+from rowkey.move.verification import VerificationResult, verify_move
+from rowkey.table import Table, rename_design
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
-from rowkey.move.comparison_rules import build_comparison_rules
-from rowkey.move.staying_cells import list_staying_cells
+from rowkey.move.comparison_rules import ComparisonRules, build_comparison_rules
+from rowkey.move.staying_cells import StayingCells, list_staying_cells
 from rowkey.move.table_digest import SideCounts, hash_table
+from rowkey.table import GenerationState
 
 if TYPE_CHECKING:
     from rowkey.move.bin_digest import BinDigest
-    from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.difference_search import RowDifference
     from rowkey.move.row_hashes import BoolArray
-    from rowkey.move.staying_cells import StayingCells
     from rowkey.move.table_digest import Progress
-    from rowkey.table import GenerationState
 
 DEFAULT_LISTED = 100
 """Differences that a result lists, and at most so many with their fields."""

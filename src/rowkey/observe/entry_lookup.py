@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rowkey.catalog import (
     GENERATION_ATTRIBUTE,
+    CatalogEntry,
     find_catalog_url,
     find_part_counts,
     open_catalog,
     restore_entry,
 )
 from rowkey.cells import find_table_name_mistakes
+from rowkey.design import Design
+from rowkey.engines import Engine, Store
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.messages import suggest_name
 from rowkey.table import find_replacement
-
-if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry
-    from rowkey.design import Design
-    from rowkey.engines import Engine, Store
 
 DESIGN_SUFFIX = ".toml"
 """The suffix of design files, which other commands accept in place of a table's name."""

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.hotspots import (
     BusiestShares,
+    CauseFinding,
     LoadResult,
     MeasuredSkew,
     Placements,
@@ -15,16 +17,13 @@ from rowkey.hotspots import (
     build_declared_facts,
     recognise_causes,
 )
-from rowkey.observe.write_sample import MIN_EVENTS
+from rowkey.observe.write_sample import MIN_EVENTS, WriteSample
 from rowkey.regions import Boundaries, locate_key_array
 from rowkey.workload import EventBatch, SampleSummary
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots import CauseFinding
     from rowkey.observe.load_balance import LoadBalance
     from rowkey.observe.region_deltas import LoadInterval
-    from rowkey.observe.write_sample import WriteSample
 
 
 def find_load_causes(

@@ -6,22 +6,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from math import ceil
-from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
-from rowkey.engines import get_time_ms, open_engine
+from rowkey.design import Design
+from rowkey.engines import Engine, Store, get_time_ms, open_engine
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.observe.entry_lookup import find_table, find_table_name, look_up_entry
-from rowkey.observe.region_deltas import CounterSnapshot
-from rowkey.observe.table_watch import MAX_INTERVALS, TableWatch
+from rowkey.observe.region_deltas import CounterSnapshot, LoadInterval
+from rowkey.observe.table_watch import MAX_INTERVALS, LiveLoad, TableWatch
 from rowkey.observe.write_sample import sample_writes
 from rowkey.open_file_limit import explain_shortage
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.engines import Engine, Store
-    from rowkey.observe.region_deltas import LoadInterval
-    from rowkey.observe.table_watch import LiveLoad
 
 ROUNDING_ERROR = 1e-9
 """By how much the quotient of two durations may fall short of a whole number."""

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from rowkey.design import Design
+from rowkey.hotspots import CauseFinding
 from rowkey.messages import pluralize
-from rowkey.observe.load_balance import judge_balance, select_known_intervals
+from rowkey.observe.load_balance import LoadBalance, judge_balance, select_known_intervals
 from rowkey.observe.load_causes import find_load_causes
 from rowkey.observe.overwrites import format_key, format_overwrites
-from rowkey.observe.region_deltas import CounterSnapshot, compute_interval
-from rowkey.observe.write_sample import format_mismatch
+from rowkey.observe.region_deltas import (
+    CounterName,
+    CounterSnapshot,
+    LoadInterval,
+    compute_interval,
+)
+from rowkey.observe.write_sample import WriteSample, format_mismatch
 from rowkey.schema import MIN_VALUES_FOR_FACTS
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots import CauseFinding
-    from rowkey.observe.load_balance import LoadBalance
-    from rowkey.observe.region_deltas import CounterName, LoadInterval
-    from rowkey.observe.write_sample import WriteSample
 
 VERDICT_SPAN_S = 60.0
 """Seconds of the past that a verdict is from."""

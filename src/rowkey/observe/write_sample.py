@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from rowkey.array_libraries import np, pa
-from rowkey.engines import CellSelection, ScanRange
+from rowkey.cells import RowCells
+from rowkey.engines import CellSelection, ScanRange, Store
 from rowkey.errors import RowError
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
-    from rowkey.cells import RowCells
     from rowkey.design import Design
-    from rowkey.engines import Store
     from rowkey.observe.region_deltas import LoadInterval
 
 TARGET_EVENTS = 2_000

@@ -13,18 +13,20 @@ from rowkey.plan.bounds import build_bound, intersect_bounds, is_contradiction
 from rowkey.plan.declared_read import DeclaredRead, check_clause, parse_clause
 from rowkey.plan.row_order import drop_repeated_orderings
 from rowkey.schema import (
+    Bound,
     Bounds,
     Condition,
     OneOf,
+    Operand,
     Ordering,
     Parameter,
+    Value,
     parse_order,
     parse_where,
 )
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
-    from rowkey.schema import Bound, Operand, Value
 
     ParameterValues = Mapping[int | str, Any]
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import RowError
-from rowkey.schema import Equal, OneOf, Range, StartsWith
+from rowkey.schema import Bound, Bounds, Equal, OneOf, Range, StartsWith, Value
 
 if TYPE_CHECKING:
     from rowkey.keys import Field, Row
-    from rowkey.schema import Bound, Bounds, Value
 
     Test = Callable[[Any], bool]
     Mask = np.ndarray[Any, np.dtype[np.bool_]]

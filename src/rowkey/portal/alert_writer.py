@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rowkey.engines import get_time_ms
+from rowkey.engines import RegionAvailability, get_time_ms
 from rowkey.portal.live_alerts import (
     DOWN_STEADY_MS,
     RESENT_MS,
@@ -18,7 +18,6 @@ from rowkey.portal.live_alerts import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.engines import RegionAvailability
     from rowkey.observe import LiveLoad
     from rowkey.portal.live_alerts import AlertLog, AlertSender, OutageEvent
     from rowkey.portal.watched_table import WatchedTable

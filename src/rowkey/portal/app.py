@@ -18,13 +18,13 @@ from rowkey.portal.error_pages import RefusedRequest, build_error_response
 from rowkey.portal.portal import Portal
 from rowkey.portal.requests import PortalRequest
 from rowkey.portal.security import SecurityMiddleware
+from rowkey.portal.settings import PortalSettings
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
     from rowkey.portal.routes import PortalRoute
-    from rowkey.portal.settings import PortalSettings
 
 
 def build_app(settings: PortalSettings, more_routes: Sequence[PortalRoute] = ()) -> Starlette:

@@ -5,16 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import pa
-from rowkey.engines import NEWEST_CELLS, Cursor, Reader
+from rowkey.cells import RowCells
+from rowkey.engines import NEWEST_CELLS, CellSelection, Cursor, Reader, ScanRange
 from rowkey.errors import ReadError
-
-if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.engines import CellSelection, ScanRange
-
 
 SPARE_BYTES = 64 << 20
 """Bytes that a read may take beyond its limit before it ends at once: it can stop, with what it

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.advise import search
+from rowkey.advise import Advice, search
 from rowkey.portal.job_results import pack_messages
 from rowkey.portal.workspace import DesignFile, Workspace
 from rowkey.render import (
@@ -17,10 +17,7 @@ from rowkey.render import (
     build_summary_document,
     format_advised_design,
 )
-
-if TYPE_CHECKING:
-    from rowkey.advise import Advice
-    from rowkey.simulate import PhaseProgress
+from rowkey.simulate import PhaseProgress
 
 
 @dataclass(frozen=True, slots=True)

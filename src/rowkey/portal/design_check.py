@@ -12,11 +12,13 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise import JudgedDesign, get_capacity
+from rowkey.design import Design
 from rowkey.errors import InvalidDesign, RowError
+from rowkey.keys import Row
 from rowkey.lint import RULES
 from rowkey.messages import escape_text
 from rowkey.portal.example_rows import EXAMPLE_COUNT, ExampleRows
-from rowkey.portal.workspace import sign_file
+from rowkey.portal.workspace import DesignFile, Signature, Workspace, sign_file
 from rowkey.render import (
     Redaction,
     build_check_document,
@@ -29,10 +31,6 @@ from rowkey.simulate import compute_hot_threshold
 from rowkey.workload import POOR_UTILIZATION
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import Row
-    from rowkey.portal.workspace import DesignFile, Signature, Workspace
-
     Signatures = tuple[Signature, ...]
 
 MAX_REMEMBERED = 2_000

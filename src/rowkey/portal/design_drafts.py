@@ -6,15 +6,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.advise import draft_design
 from rowkey.portal.job_results import pack_messages
 from rowkey.portal.workspace import Workspace
 from rowkey.render import build_verdict_document
-
-if TYPE_CHECKING:
-    from rowkey.simulate import PhaseProgress
+from rowkey.simulate import PhaseProgress
 
 DEFAULT_SERVERS = 8
 """Region servers of a draft, as of `rowkey init`."""

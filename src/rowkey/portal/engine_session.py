@@ -8,17 +8,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from rowkey.engines import ENGINES, open_engine
+from rowkey.design import Design
+from rowkey.engines import ENGINES, Engine, open_engine
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.move import Move
-from rowkey.table import create_table, open_table
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.engines import Engine
-    from rowkey.table import Table
+from rowkey.table import Table, create_table, open_table
 
 Result = TypeVar("Result")
 

@@ -21,14 +21,12 @@ from rowkey.errors import (
 )
 from rowkey.messages import escape_text
 from rowkey.portal.login_pages import find_form_page, find_wanted_page, store_wanted_page
-from rowkey.portal.requests import BodyTooLarge
+from rowkey.portal.requests import BodyTooLarge, PortalRequest
 from rowkey.portal.security import SAFE_METHODS
 from rowkey.portal.workspace import DesignFileMissing
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.requests import PortalRequest
 
 _LOGGER = logging.getLogger("rowkey.portal")
 _ERROR_STATUSES: tuple[tuple[type[Exception], int], ...] = (

@@ -10,12 +10,11 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from rowkey.errors import RowError, RowkeyError
-from rowkey.keys import ColumnBatch
+from rowkey.keys import ColumnBatch, Row
 from rowkey.workload import open_sample
 
 if TYPE_CHECKING:
     from rowkey.design import Design
-    from rowkey.keys import Row
     from rowkey.portal.workspace import Workspace
 
 EXAMPLE_COUNT = 5

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
 from rowkey.messages import shorten_texts
-from rowkey.portal.live_history import LAYERS, HistoryLayer
-from rowkey.portal.load_map import build_load_map
+from rowkey.portal.live_history import LAYERS, HistoryLayer, LiveHistory
+from rowkey.portal.load_map import LoadHistoryMap, LoadName, build_load_map
 from rowkey.render import (
     Translator,
     build_live_document,
@@ -22,9 +22,7 @@ from rowkey.workload import DEFAULT_CAPACITY_PER_S
 
 if TYPE_CHECKING:
     from rowkey.observe import LiveLoad
-    from rowkey.portal.live_history import LiveHistory
     from rowkey.portal.load_column import IntArray
-    from rowkey.portal.load_map import LoadHistoryMap, LoadName
 
 LOADS: tuple[LoadName, ...] = ("writes", "reads", "both")
 """What a map can show."""

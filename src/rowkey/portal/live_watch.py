@@ -12,17 +12,16 @@ from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
+from rowkey.design import Design
 from rowkey.engines import get_time_ms
 from rowkey.errors import InvalidArgument, RowkeyError
-from rowkey.observe import TableWatch
+from rowkey.observe import LiveLoad, TableWatch
 from rowkey.portal.page_templates import format_utc_time
 from rowkey.portal.stored_tables import StoredTable
 from rowkey.portal.table_readings import TableReadings
 from rowkey.portal.watched_table import Reading, TableCondition, WatchedTable
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.observe import LiveLoad
     from rowkey.portal.alert_writer import AlertWriter
     from rowkey.portal.engine_session import EngineSession
     from rowkey.portal.live_history import LiveHistory

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
-from rowkey.portal.watched_table import TableCondition
+from rowkey.portal.watched_table import TableCondition, WatchedTable
 
 if TYPE_CHECKING:
     from rowkey.portal.live_watch import LiveWatch
-    from rowkey.portal.watched_table import WatchedTable
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 """The content type of the text."""

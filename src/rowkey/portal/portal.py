@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rowkey.portal.alert_writer import AlertWriter
 from rowkey.portal.audit import AuditLog
@@ -22,15 +22,13 @@ from rowkey.portal.live_watch import LiveWatch
 from rowkey.portal.running_portal import take_login_link
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
+from rowkey.portal.settings import PortalSettings
 from rowkey.portal.simulated_verdicts import SimulatedVerdicts
 from rowkey.portal.simulations import SimulationResults
 from rowkey.portal.step_files import StepFiles
 from rowkey.portal.table_steps import TableSteps
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
-
-if TYPE_CHECKING:
-    from rowkey.portal.settings import PortalSettings
 
 
 @dataclass(frozen=True, slots=True)

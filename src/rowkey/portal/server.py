@@ -21,11 +21,10 @@ from rowkey.portal.app import build_app
 from rowkey.portal.listener import MAX_CONNECTIONS, PortalListener
 from rowkey.portal.running_portal import lock_state
 from rowkey.portal.server_protocol import PortalProtocol
+from rowkey.portal.settings import PortalSettings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
-
-    from rowkey.portal.settings import PortalSettings
 
 MAX_HEADER_BYTES = 32 << 10
 KEEP_ALIVE_S, SHUTDOWN_S = 15, 5

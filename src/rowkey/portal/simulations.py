@@ -7,10 +7,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.advise import JudgedDesign, compare_designs, judge_comparison
+from rowkey.advise import Comparison, JudgedDesign, compare_designs, judge_comparison
+from rowkey.design import Design
 from rowkey.portal.job_results import JobResults, pack_messages
+from rowkey.portal.jobs import Job, JobLimits
 from rowkey.portal.stored_maps import link_map_views, read_map_view, store_map_views
 from rowkey.portal.workspace import DesignFile, Workspace
 from rowkey.render import (
@@ -19,12 +21,7 @@ from rowkey.render import (
     build_report_document,
     build_simulation_document,
 )
-
-if TYPE_CHECKING:
-    from rowkey.advise import Comparison
-    from rowkey.design import Design
-    from rowkey.portal.jobs import Job, JobLimits
-    from rowkey.simulate import PhaseProgress
+from rowkey.simulate import PhaseProgress
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.event_streams import send_progress
+from rowkey.portal.requests import PortalRequest
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.portal.requests import PortalRequest
     from rowkey.portal.table_steps import TableStep
 
 MINUTE_S = 60

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.catalog import find_catalog_url, open_catalog
+from rowkey.catalog import CatalogEntry, find_catalog_url, open_catalog
+from rowkey.design import Design
+from rowkey.engines import Engine
 from rowkey.errors import InvalidDesign, RowkeyError, Unavailable
 from rowkey.move import Move, MoveRecord, read_status
 from rowkey.observe import look_up_entry
 from rowkey.render import build_buckets_document, build_move_status_document
 from rowkey.table import open_table
-
-if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry
-    from rowkey.design import Design
-    from rowkey.engines import Engine
 
 
 @dataclass(frozen=True, slots=True)

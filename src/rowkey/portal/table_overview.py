@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
-from rowkey.catalog import find_differences
+from rowkey.catalog import Difference, find_differences
 from rowkey.portal.links import build_path
-from rowkey.portal.watched_table import TableCondition
+from rowkey.portal.watched_table import TableCondition, WatchedTable
 
 if TYPE_CHECKING:
-    from rowkey.catalog import Difference
     from rowkey.portal.design_check import CheckedDesign
     from rowkey.portal.portal import Portal
     from rowkey.portal.stored_tables import StoredTable
-    from rowkey.portal.watched_table import WatchedTable
     from rowkey.portal.workspace import DesignFile
 
 PAGE_ROWS = 50

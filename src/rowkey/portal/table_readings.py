@@ -9,21 +9,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import CATALOG_TABLE
+from rowkey.design import Design
+from rowkey.engines import Engine, RegionAvailability
 from rowkey.errors import Unavailable
-from rowkey.observe import TableReader, look_up_entry
+from rowkey.observe import LiveLoad, LoadInterval, TableReader, look_up_entry
 from rowkey.portal.load_column import build_minute_columns
 from rowkey.portal.stored_tables import read_operations, read_stored_table
-from rowkey.portal.watched_table import Reading
+from rowkey.portal.watched_table import Reading, WatchedTable
 from rowkey.render import format_server
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.engines import Engine, RegionAvailability
-    from rowkey.observe import LiveLoad, LoadInterval
     from rowkey.portal.alert_writer import AlertWriter
     from rowkey.portal.engine_session import EngineSession
     from rowkey.portal.live_history import LiveHistory
-    from rowkey.portal.watched_table import WatchedTable
 
 COUNTERS_LIMIT_S = 1.5
 """Seconds that one reading waits for servers, and as long for regions that are on none."""

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Event
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 from urllib.parse import urlencode
 
 from rowkey.array_libraries import pa
+from rowkey.cells import Cell
 from rowkey.errors import InvalidArgument, ReadError
 from rowkey.json_objects import build_object
+from rowkey.keys import Field
 from rowkey.portal.bounded_reads import BoundedReader, ReadLimits
 from rowkey.portal.links import build_path
 from rowkey.render import (
@@ -23,14 +25,8 @@ from rowkey.render import (
     build_undeclared_document,
     build_undecodable_document,
 )
-from rowkey.rows import UndeclaredCells, format_column
-from rowkey.table import UndecodableRows
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell
-    from rowkey.keys import Field
-    from rowkey.rows import CellSlot
-    from rowkey.table import Scan, Table
+from rowkey.rows import CellSlot, UndeclaredCells, format_column
+from rowkey.table import Scan, Table, UndecodableRows
 
 MAX_PAGE_ROWS = 1_000
 """The most rows of a page."""

@@ -10,17 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.design import parse_toml
 from rowkey.durable_files import read_regular_file
 from rowkey.errors import InvalidDesign, Mistake, Unavailable
-from rowkey.portal.proxy_login import parse_proxy
+from rowkey.portal.proxy_login import ProxyLogin, parse_proxy
 from rowkey.portal.roles import MAX_NAME_LENGTH, Role, find_role_mistake
 from rowkey.portal.settings import InvalidPortalSettings
-
-if TYPE_CHECKING:
-    from rowkey.portal.proxy_login import ProxyLogin
 
 MAX_PASSWORD_BYTES = 1_024
 """Bytes of a password; a longer one is wrong without being hashed."""

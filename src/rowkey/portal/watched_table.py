@@ -8,11 +8,11 @@ from math import inf
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from rowkey.errors import RowkeyError
 from rowkey.portal.live_alerts import DOWN_STEADY_MS, AlertRule
 
 if TYPE_CHECKING:
     from rowkey.engines import RegionAvailability
-    from rowkey.errors import RowkeyError
     from rowkey.observe import LiveLoad, TableReader
     from rowkey.portal.stored_tables import StoredTable, TableOperations
 

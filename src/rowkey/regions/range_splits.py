@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from rowkey.errors import InvalidArgument
-from rowkey.regions.split_algorithm import SplitAlgorithm
-
-if TYPE_CHECKING:
-    from rowkey.regions.split_algorithm import SplitRequest
+from rowkey.regions.split_algorithm import SplitAlgorithm, SplitRequest
 
 MAX_ROW_LENGTH = 64
 """Longest first or last row, in bytes or digits: a digest of 32 bytes, the longest kept, in hex."""

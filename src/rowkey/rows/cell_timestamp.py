@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.cells import LATEST
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.schema import NANOSECONDS
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field
-    from rowkey.schema import Value
+from rowkey.keys import Field
+from rowkey.schema import NANOSECONDS, Value
 
 MILLISECOND_NS = NANOSECONDS["ms"]
 

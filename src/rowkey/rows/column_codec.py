@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.messages import format_value, pluralize
+from rowkey.schema import Value
 
 if TYPE_CHECKING:
     from rowkey.keys import Codec, Field, FieldType, SlicedByteColumn
-    from rowkey.schema import Value
 
 MAX_LOOKUP_VALUES = 4_096
 """Longest list of possible values for which a table from bytes to values is built."""

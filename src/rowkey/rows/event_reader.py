@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import pa
-from rowkey.cells import CellType
+from rowkey.cells import Cell, CellType
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.keys import FieldType
+from rowkey.keys import Field, FieldType
+from rowkey.rows.qualifier_prefix import QualifierPrefix
 from rowkey.rows.undeclared_cells import RowWithUndeclared, UndeclaredCell, format_column
+from rowkey.schema import Value
 
 if TYPE_CHECKING:
-    from rowkey.cells import Cell
-    from rowkey.keys import Field
     from rowkey.rows.layout import Layout
-    from rowkey.rows.qualifier_prefix import QualifierPrefix
-    from rowkey.schema import Value
 
 Event = dict[str, Any]
 MIN_ROWS_FOR_BATCH = 160

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
 from rowkey.errors import RowError
 from rowkey.messages import suggest_name
-from rowkey.rows.placement_interface import CellAction
+from rowkey.rows.placement_interface import CellAction, CellSlot
 
 if TYPE_CHECKING:
     from rowkey.rows.layout import Layout
-    from rowkey.rows.placement_interface import CellSlot
 
 _new_tuple = tuple.__new__  # half the time of calling Cell
 _KEEP, _PUT, _DELETE = CellAction.KEEP, CellType.PUT, CellType.DELETE_COLUMN

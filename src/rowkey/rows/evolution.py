@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from rowkey.errors import Mistakes
-from rowkey.keys import Compatibility
-
-if TYPE_CHECKING:
-    from rowkey.errors import Mistake
-    from rowkey.keys import Field
-    from rowkey.rows.layout import Layout
-    from rowkey.rows.placement_interface import CellSlot
+from rowkey.errors import Mistake, Mistakes
+from rowkey.keys import Compatibility, Field
+from rowkey.rows.layout import Layout
+from rowkey.rows.placement_interface import CellSlot
 
 COPY_REMEDY = "Restore the old declaration, or copy the rows to a new table with the new design."
 MOVE_REMEDY = "Restore the old declaration, or move the rows to the new design: rowkey move plan."

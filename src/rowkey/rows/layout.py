@@ -8,25 +8,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
-from rowkey.cells import LATEST, compute_cell_bytes
-from rowkey.errors import RowError
+from rowkey.cells import LATEST, Cell, CellBlock, RowCells, compute_cell_bytes
+from rowkey.errors import Mistake, RowError
+from rowkey.keys import Field, Key, TimeRemainder
+from rowkey.rows.cell_timestamp import CellTimestamp
 from rowkey.rows.event_reader import EventReader
 from rowkey.rows.event_writer import EventWriter
-from rowkey.rows.placement_interface import ValueSize
+from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement, ValueSize
 from rowkey.rows.placements import PLACEMENTS
 from rowkey.rows.qualifier_prefix import QualifierPrefix, find_time_slices
-from rowkey.rows.undeclared_cells import UndeclaredCells
+from rowkey.rows.undeclared_cells import RowWithUndeclared, UndeclaredCell, UndeclaredCells
 from rowkey.rows.value_sizes import estimate_mean_bytes
+from rowkey.schema import Bounds, FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.cells import Cell, CellBlock, RowCells
-    from rowkey.errors import Mistake
-    from rowkey.keys import Field, Key, TimeRemainder
     from rowkey.rows.batches.field_cells import EventFields
-    from rowkey.rows.cell_timestamp import CellTimestamp
-    from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement
-    from rowkey.rows.undeclared_cells import RowWithUndeclared, UndeclaredCell
-    from rowkey.schema import Bounds, FieldFacts
 
 DEFAULT_FAMILY = "d"
 

@@ -7,9 +7,10 @@ added at the end. Numbers that a reader does not know are ignored.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import InvalidArgument
+from rowkey.keys import Field
 from rowkey.messages import format_value
 from rowkey.rows.column_codec import (
     ColumnCodec,
@@ -21,10 +22,7 @@ from rowkey.rows.column_codec import (
 from rowkey.rows.placement_interface import PackFormat
 from rowkey.rows.protobuf_format import ProtobufFormat
 from rowkey.rows.qualifier_notation import parse_qualifier
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field
-    from rowkey.schema import Value
+from rowkey.schema import Value
 
 MAX_INTEGER_BITS = 64
 """Bits of the widest whole number that MessagePack has; wider ones are written as bytes."""

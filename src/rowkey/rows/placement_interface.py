@@ -6,16 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import pa
-from rowkey.keys import Row
+from rowkey.keys import Field, Row
+from rowkey.rows.cell_timestamp import CellTimestamp
 from rowkey.rows.qualifier_notation import format_qualifier
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field
-    from rowkey.rows.cell_timestamp import CellTimestamp
-    from rowkey.schema import FieldDeclaration
+from rowkey.schema import FieldDeclaration
 
 
 class CellAction(Enum):

@@ -7,14 +7,12 @@ the indexes of the fields among those of the cell, from 1 on. The package is an 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import InvalidArgument, Unavailable
+from rowkey.keys import Field, FieldType
 from rowkey.rows.column_codec import build_sample_internal, find_float_width, format_bytes
 from rowkey.rows.placement_interface import PackFormat
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field, FieldType
 
 TWO_BYTE_TAG_START = 16
 """Field numbers below have a tag of one byte, three bits of which are the type."""

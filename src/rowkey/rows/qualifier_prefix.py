@@ -9,18 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, Mistakes, RowError
-from rowkey.keys import Images, NullablePart, NumberPart, bind_fields, build_key, complement_bytes
+from rowkey.keys import (
+    Field,
+    Images,
+    Key,
+    NullablePart,
+    NumberPart,
+    Part,
+    Row,
+    TimeRemainder,
+    bind_fields,
+    build_key,
+    complement_bytes,
+)
 from rowkey.messages import pluralize
-from rowkey.schema import Equal, FieldDeclaration, FieldRef, FunctionCall, OneOf, Range
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field, Key, Part, Row, TimeRemainder
-    from rowkey.rows.placement_interface import ValueSize
-    from rowkey.schema import Bound, Bounds, Term, Value
+from rowkey.rows.placement_interface import ValueSize
+from rowkey.schema import (
+    Bound,
+    Bounds,
+    Equal,
+    FieldDeclaration,
+    FieldRef,
+    FunctionCall,
+    OneOf,
+    Range,
+    Term,
+    Value,
+)
 
 COLUMN_NAME_FIELD = "\0name"
 """The column's own qualifier, as a field; no declared field can have this name."""

@@ -11,12 +11,11 @@ from heapq import nsmallest
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rowkey.cells import Cell
 from rowkey.errors import DesignRefused
 from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
-    from rowkey.cells import Cell
-
     Column = tuple[str, bytes]
     """A family, and a qualifier without the prefix of its event."""
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field, FieldType
-    from rowkey.schema import FieldFacts
+from rowkey.keys import Field, FieldType
+from rowkey.schema import FieldFacts
 
 DEFAULT_TEXT_BYTES = 16
 """Assumed mean bytes of a text of which nothing is known; reports name the assumption."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.errors import BatchError, DesignRefused, RowError
 from rowkey.messages import format_value
+from rowkey.table.companions.joint_writes import WriteState
 from rowkey.table.row_classes import merge_values, to_mapping
 from rowkey.table.row_writer import RowWriter
 
 if TYPE_CHECKING:
-    from rowkey.table.companions.joint_writes import WriteState
     from rowkey.table.row_writer import ChangeBuilder
 
 DEFAULT_BATCH_ROWS = 1_000

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.catalog import TABLE_ID_ATTRIBUTE
+from rowkey.design import Design
 from rowkey.errors import InvalidArgument, RowError, SampleError
 from rowkey.keys import add_row_number, validate_batch
 from rowkey.messages import pluralize
 from rowkey.open_file_limit import explain_shortage
+from rowkey.table.companions.joint_writes import WriteState
 from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.row_writer import to_row_error
 from rowkey.workload import (
     DistinctCounter,
+    SampleFile,
     SkippedRows,
     choose_format,
     convert_rows,
@@ -31,10 +34,7 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.table.companions.joint_writes import WriteState
     from rowkey.table.table import Table
-    from rowkey.workload import SampleFile
 
 BLOCK_ROWS = 16_384
 """Rows that are encoded together: their columns stay in the processor's cache."""

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
-
-if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry
-    from rowkey.engines import Engine
+from rowkey.catalog import CatalogEntry
+from rowkey.engines import Engine
 
 WAIT_MARGIN = 1.1
 """Factor on the longest time of a client: for clocks of different speed and calls under way."""

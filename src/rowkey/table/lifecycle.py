@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from typing import TYPE_CHECKING
 
-from rowkey.catalog import CATALOG_TABLE, check_max_stale, find_catalog_url, open_catalog
+from rowkey.catalog import (
+    CATALOG_TABLE,
+    Catalog,
+    CatalogEntry,
+    check_max_stale,
+    find_catalog_url,
+    open_catalog,
+)
 from rowkey.design import Design
-from rowkey.engines import get_time_ms, open_engine
+from rowkey.engines import Engine, get_time_ms, open_engine
 from rowkey.errors import (
     Conflict,
     CorruptionError,
@@ -23,12 +29,8 @@ from rowkey.table.client_wait import SHARED_STALE_S
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.moves.moved_table import find_moved_table, find_used_table, remove_names_of
+from rowkey.table.table import Table
 from rowkey.table.table_location import TableLocation, build_missing_error, check_table_name
-
-if TYPE_CHECKING:
-    from rowkey.catalog import Catalog, CatalogEntry
-    from rowkey.engines import Engine
-    from rowkey.table.table import Table
 
 
 @explain_shortage

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.cells import LATEST
-from rowkey.engines import CellCondition, CellSelection
+from rowkey.cells import LATEST, Cell, RowCells
+from rowkey.engines import CellCondition, CellSelection, SendCheck
 from rowkey.errors import Conflict, DesignRefused, InvalidArgument, RowError, Unavailable
 from rowkey.messages import format_value
+from rowkey.rows import Layout
 from rowkey.table.generations.column_copies import copy_newest_columns
 from rowkey.table.row_classes import to_mapping
-from rowkey.table.row_writer import stamp_mutation, to_row_error
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, RowCells
-    from rowkey.engines import SendCheck
-    from rowkey.rows import Layout
-    from rowkey.table.row_writer import RowWriter
+from rowkey.table.row_writer import RowWriter, stamp_mutation, to_row_error
 
 COUNTER_TYPES = frozenset({"i64"})
 """Types whose bytes HBase can increment: 8 bytes, big-endian, signed."""

@@ -13,17 +13,25 @@ from rowkey.array_libraries import pa
 from rowkey.catalog import (
     CATALOG_ATTRIBUTE,
     COUNTS_ATTRIBUTE,
+    Catalog,
     CatalogDictionary,
+    CatalogEntry,
     find_mismatch,
     open_catalog,
     restore_entry,
 )
 from rowkey.cells import LATEST, Cell, RowCells
+from rowkey.design import Design
 from rowkey.engines import (
     ENGINES,
     NEWEST_CELLS,
+    CellInspection,
     CellSelection,
+    Engine,
     Examination,
+    RepairResult,
+    SalvageResult,
+    TableSpec,
     get_time_ms,
     open_engine,
 )
@@ -39,7 +47,7 @@ from rowkey.errors import (
 )
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
-from rowkey.rows import UndeclaredCells
+from rowkey.rows import Layout, UndeclaredCells
 from rowkey.table.lifecycle import check_arguments
 from rowkey.table.moves.moved_table import find_moved_table, find_replacement, find_used_table
 from rowkey.table.scans.scan_items import align_to_events
@@ -54,11 +62,6 @@ from rowkey.table.table_location import (
 from rowkey.table.table_spec import build_table_spec, has_rows
 
 if TYPE_CHECKING:
-    from rowkey.catalog import Catalog, CatalogEntry
-    from rowkey.design import Design
-    from rowkey.engines import CellInspection, Engine, RepairResult, SalvageResult, TableSpec
-    from rowkey.rows import Layout
-
     CellProgress = Callable[[int, int], None]
     """Called with how many cells are done, and of about how many."""
 

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.cells import MAX_JAVA_INT, RowCells
-from rowkey.engines import NEWEST_CELLS, CellSelection
+from rowkey.cells import MAX_JAVA_INT, Cell, RowCells
+from rowkey.design import Design
+from rowkey.engines import NEWEST_CELLS, CellSelection, Store
 from rowkey.errors import Conflict
-from rowkey.rows import UndeclaredCells, check_undeclared_name, find_next_prefix
+from rowkey.rows import RowWithUndeclared, UndeclaredCells, check_undeclared_name, find_next_prefix
+from rowkey.table.row_writer import RowWriter
 from rowkey.table.scans.merge import select_newest_cells
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell
-    from rowkey.design import Design
-    from rowkey.engines import Store
-    from rowkey.rows import RowWithUndeclared
-    from rowkey.table.row_writer import RowWriter
 
 MAX_READ_ATTEMPTS = 1_000
 """Times that a row is read again because its other row keys change meanwhile. Only deletes write

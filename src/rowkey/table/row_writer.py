@@ -13,17 +13,16 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.cells import LATEST, Cell, CellType, RowCells, check_mutation
+from rowkey.design import Design
+from rowkey.engines import RowClock, Store
 from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys import Key
 from rowkey.messages import suggest_name
 from rowkey.table.generations.column_copies import copy_before_delete
 from rowkey.table.row_classes import to_mapping
 from rowkey.workload import check_time_unit, list_plausible_ranges
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.engines import RowClock, Store
-    from rowkey.keys import Key
-
     ChangeBuilder = Callable[["RowWriter", Any], "RowChange"]
     """A method of `RowWriter` that builds the change of a row."""
 

@@ -5,36 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
+from rowkey.catalog import Catalog, Lease
 from rowkey.cells import LATEST, Cell, CellType, RowCells
-from rowkey.engines import Reader
+from rowkey.design import Design
+from rowkey.engines import Engine, Reader, RegionRequestCounts, Store
 from rowkey.errors import ReadError, RowError
-from rowkey.explanations import explain_read
+from rowkey.explanations import Explanation, explain_read
 from rowkey.messages import format_value, suggest_name
-from rowkey.plan import bind_read
+from rowkey.plan import BoundRead, DeclaredRead, bind_read
+from rowkey.schema import Condition
 from rowkey.table.batch import DEFAULT_BATCH_ROWS, Batch
 from rowkey.table.bulk_load import load_blocks
-from rowkey.table.generations.bucket_change import BucketChange
+from rowkey.table.companions.joint_writes import WriteState
+from rowkey.table.generations.bucket_change import BucketChange, BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts
+from rowkey.table.generations.generation_tracker import GenerationTracker
+from rowkey.table.moves.move_follower import MoveFollower
+from rowkey.table.read_modify_write import ReadModifyWrite
 from rowkey.table.row_classes import build_row_factory, merge_values, to_mapping
 from rowkey.table.row_writer import RowChange, RowWriter
 from rowkey.table.scans import Scan, check_limit
-
-if TYPE_CHECKING:
-    from rowkey.catalog import Catalog, Lease
-    from rowkey.design import Design
-    from rowkey.engines import Engine, RegionRequestCounts, Store
-    from rowkey.explanations import Explanation
-    from rowkey.plan import BoundRead, DeclaredRead
-    from rowkey.schema import Condition
-    from rowkey.table.companions.joint_writes import WriteState
-    from rowkey.table.generations.bucket_change import BucketChangeResult
-    from rowkey.table.generations.generation_tracker import GenerationTracker
-    from rowkey.table.moves.move_follower import MoveFollower
-    from rowkey.table.read_modify_write import ReadModifyWrite
-    from rowkey.workload import ArrowStreamable
+from rowkey.workload import ArrowStreamable
 
 
 class Table:

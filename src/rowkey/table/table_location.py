@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import (
     CATALOG_ATTRIBUTE,
     DEFAULT_MAX_STALE_S,
     TABLE_ID_ATTRIBUTE,
+    Catalog,
     CatalogDictionary,
     CatalogEntry,
     Lease,
@@ -31,6 +32,8 @@ from rowkey.catalog import (
     sync_attributes,
 )
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE, find_table_name_mistakes
+from rowkey.design import Design
+from rowkey.engines import Engine
 from rowkey.errors import (
     Conflict,
     CorruptionError,
@@ -53,11 +56,6 @@ from rowkey.table.table_spec import (
     compute_split_keys,
     has_rows,
 )
-
-if TYPE_CHECKING:
-    from rowkey.catalog import Catalog
-    from rowkey.design import Design
-    from rowkey.engines import Engine
 
 
 def check_table_name(name: str) -> None:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from rowkey.catalog import CATALOG_ATTRIBUTE, CatalogEntry
-from rowkey.engines import CellSelection, ScanRange, TableSpec
+from rowkey.cells import Family
+from rowkey.design import Design
+from rowkey.engines import CellSelection, ScanRange, Store, TableSpec
 from rowkey.errors import CatalogMismatch, DesignRefused, Mistake
 from rowkey.regions import to_string_binary
-
-if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.design import Design
-    from rowkey.engines import Store
 
 
 def build_table_spec(design: Design, splits: Sequence[bytes], companion_of: str = "") -> TableSpec:

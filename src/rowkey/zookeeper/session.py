@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from kazoo.exceptions import (
     BadVersionError,
@@ -26,10 +26,7 @@ from rowkey.zookeeper.connection import (
     compute_remaining_s,
     describe_denial,
 )
-from rowkey.zookeeper.contract import ZooKeeperDenied, ZooKeeperUnreachable
-
-if TYPE_CHECKING:
-    from rowkey.zookeeper.contract import Znode, ZnodeChange
+from rowkey.zookeeper.contract import Znode, ZnodeChange, ZooKeeperDenied, ZooKeeperUnreachable
 
 R = TypeVar("R")
 

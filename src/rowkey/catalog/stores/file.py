@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from rowkey.catalog.catalog_entry import CatalogEntry
 from rowkey.catalog.contract import NOTES_REMEDY, Catalog, check_removal, check_version
 from rowkey.catalog.entry_document import (
     format_checksummed,
@@ -27,9 +27,6 @@ from rowkey.durable_files import (
 from rowkey.errors import CorruptionError, InvalidArgument, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import raise_shortage
-
-if TYPE_CHECKING:
-    from rowkey.catalog.catalog_entry import CatalogEntry
 
 MAX_DOCUMENT_BYTES = 1 << 28
 """The largest entry or notes; an entry has the ids of all values of `code`."""

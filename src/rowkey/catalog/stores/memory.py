@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from rowkey.catalog.catalog_entry import CatalogEntry
 from rowkey.catalog.contract import Catalog, check_removal, check_version
-
-if TYPE_CHECKING:
-    from rowkey.catalog.catalog_entry import CatalogEntry
 
 
 class MemoryCatalog(Catalog):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING
 
+from rowkey.catalog.catalog_entry import CatalogEntry
 from rowkey.catalog.contract import CATALOG_TABLE, Catalog, check_removal, check_version
 from rowkey.catalog.entry_document import format_entry, parse_entry
 from rowkey.cells import LATEST, Cell, Family, RowCells
-from rowkey.engines import CellCondition, CellSelection, ScanRange, TableSpec, open_engine
+from rowkey.engines import (
+    CellCondition,
+    CellSelection,
+    Engine,
+    ScanRange,
+    Store,
+    TableSpec,
+    open_engine,
+)
 from rowkey.errors import Conflict, CorruptionError, InvalidArgument
-
-if TYPE_CHECKING:
-    from rowkey.catalog.catalog_entry import CatalogEntry
-    from rowkey.engines import Engine, Store
 
 FAMILY = "d"
 DOCUMENT_QUALIFIER, VERSION_QUALIFIER, NOTE_PREFIX = b"document", b"version", b"note."

@@ -11,16 +11,15 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from rowkey.catalog.catalog_entry import CatalogEntry
 from rowkey.catalog.contract import NOTES_REMEDY, Catalog, check_removal, check_version
-from rowkey.catalog.ensemble import parse_ensemble
+from rowkey.catalog.ensemble import Ensemble, parse_ensemble
 from rowkey.catalog.entry_document import format_entry, parse_entry
 from rowkey.errors import Closed, Conflict, CorruptionError, NotSupported, Unavailable
 from rowkey.messages import format_value
 from rowkey.zookeeper import ZnodeChange, ZooKeeperDenied, ZooKeeperUnreachable
 
 if TYPE_CHECKING:
-    from rowkey.catalog.catalog_entry import CatalogEntry
-    from rowkey.catalog.ensemble import Ensemble
     from rowkey.zookeeper import Znode, ZooKeeperSession
 
 MAX_DOCUMENT_BYTES = 1_000_000

@@ -18,10 +18,10 @@ from rowkey.cli.options import (
     to_json,
 )
 from rowkey.cli.tables import TABLE_URL_OPTION
+from rowkey.errors import Mistakes
 
 if TYPE_CHECKING:
     from rowkey.design import Design
-    from rowkey.errors import Mistakes
     from rowkey.observe import LiveLoad
 
 DURATION_EXAMPLES = {"--every": "2s", "--for": "60s"}

@@ -12,11 +12,10 @@ import click
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, format_row_count, print_notes
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
-from rowkey.errors import RowkeyError
+from rowkey.errors import RowError, RowkeyError
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from rowkey.errors import RowError
     from rowkey.keys import Field
     from rowkey.table import Batch
 

@@ -24,11 +24,11 @@ from rowkey.cli.options import (
     print_notes,
     show_phases,
 )
+from rowkey.errors import IncomparableDesigns
 
 if TYPE_CHECKING:
     from rowkey.advise import Comparison, JudgedDesign
     from rowkey.design import Design
-    from rowkey.errors import IncomparableDesigns
 
 
 @define_command("Judge", "Write designs, their costs and hot spots as one HTML page.")

@@ -9,9 +9,9 @@ from rowkey.engines.contract import Engine, Store
 from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.request_checks import check_cluster_spec
+from rowkey.engines.requests import TableSpec
 
 if TYPE_CHECKING:
-    from rowkey.engines.requests import TableSpec
     from rowkey.hbase import Client
 
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from rowkey import fork_safety
 from rowkey.cells import (
+    CellBlock,
+    Family,
+    FamilyView,
     RowCells,
     check_mutation,
     check_row,
@@ -27,13 +30,10 @@ from rowkey.engines.embedded_store import (
 from rowkey.engines.memory_table import MemoryTable, SortedRows
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.request_checks import check_family_attributes, check_rows, check_spec
-from rowkey.engines.requests import NEWEST_CELLS, TableSpec
+from rowkey.engines.requests import NEWEST_CELLS, CellSelection, ScanRange, TableSpec
 from rowkey.engines.row_cursor import RowCursor
 
 if TYPE_CHECKING:
-    from rowkey.cells import CellBlock, Family, FamilyView
-    from rowkey.engines.requests import CellSelection, ScanRange
-
     Clock = Callable[[], int]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey import fork_safety
 from rowkey.durable_files import make_directory, sync_directory
 from rowkey.engines.contract import Engine, Store
+from rowkey.engines.damage import CellInspection, Examination, RepairResult, SalvageResult
 from rowkey.engines.embedded_store import (
     STATE_DROPPED,
     build_closed_error,
@@ -20,6 +21,7 @@ from rowkey.engines.embedded_store import (
 )
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.request_checks import check_spec
+from rowkey.engines.requests import TableSpec
 from rowkey.engines.rocksdb import OpenTable, RocksStore, check_codecs
 from rowkey.engines.rocksdb.directory_lock import LOCK_FILE, lock_directory
 from rowkey.engines.rocksdb.storage_errors import explain_error
@@ -39,9 +41,6 @@ from rowkey.messages import format_value
 from rowkey.open_file_limit import build_shortage_error, is_shortage
 
 if TYPE_CHECKING:
-    from rowkey.engines.damage import CellInspection, Examination, RepairResult, SalvageResult
-    from rowkey.engines.requests import TableSpec
-
     Clock = Callable[[], int]
 
 CATALOG_FOLDER = ".catalog"

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import pa
+from rowkey.cells import RowCells
 from rowkey.engines.cell_blocks import MAX_BLOCK_BYTES, check_block_read
 from rowkey.engines.contract import Cursor, build_closed_cursor_error
 from rowkey.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.hbase import ScanBlock, Scanner
+from rowkey.hbase import ScanBlock, Scanner
 
 
 class HBaseCursor(Cursor):

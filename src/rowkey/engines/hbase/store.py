@@ -7,20 +7,23 @@ from dataclasses import replace
 from functools import reduce
 from operator import and_
 from secrets import token_hex
-from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from rowkey.cells import (
     MAX_ROW_BYTES,
+    Cell,
+    CellBlock,
+    Family,
     RowCells,
     check_amount,
     check_comparison,
     check_families,
     check_mutation,
 )
-from rowkey.engines.contract import Cursor, Reader, Store
+from rowkey.engines.contract import Cursor, Reader, SendCheck, Store
 from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
+from rowkey.engines.ordering.row_clock import RowClock
 from rowkey.engines.region_counts import OpenRegion, RegionAvailability, RegionRequestCounts
 from rowkey.engines.request_checks import (
     check_columns,
@@ -30,24 +33,19 @@ from rowkey.engines.request_checks import (
     check_splits,
     check_table_attributes,
 )
-from rowkey.engines.requests import NEWEST_CELLS, ScanRange, TableSpec
+from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import Unavailable
 from rowkey.hbase import (
     BinaryComparator,
+    Client,
     ColumnRangeFilter,
     Filter,
     InvalidRequest,
     QualifierFilter,
     ReadSpec,
     ScanSpec,
+    TableDescriptor,
 )
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, CellBlock, Family
-    from rowkey.engines.contract import SendCheck
-    from rowkey.engines.ordering.row_clock import RowClock
-    from rowkey.engines.requests import CellCondition, CellSelection
-    from rowkey.hbase import Client, TableDescriptor
 
 
 class HBaseReader(Reader):

@@ -7,13 +7,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.cells import FamilyView
 from rowkey.engines.cell_blocks import build_block_schema, build_blocks
-from rowkey.engines.pairs.cell_columns import parse_columns
+from rowkey.engines.pairs.cell_columns import CellColumns, parse_columns
 from rowkey.engines.pairs.row_decoder import parse_rows, select_visible_columns
 
 if TYPE_CHECKING:
-    from rowkey.cells import FamilyView
-    from rowkey.engines.pairs.cell_columns import CellColumns
     from rowkey.engines.pairs.pair_reader import KeysAndValues
 
     BlockWithStarts = tuple[pa.RecordBatch, list[int]]

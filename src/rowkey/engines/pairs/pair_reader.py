@@ -10,18 +10,18 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from rowkey.cells import FamilyView
 from rowkey.engines.contract import build_closed_cursor_error
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.layout import NEXT_PIECE_START, PIECE_END, escape
 from rowkey.engines.pairs.pair_source import FrozenPairs
+from rowkey.engines.requests import ScanRange
+from rowkey.errors import RowkeyError
 
 if TYPE_CHECKING:
     from rocksdict import ReadOptions
 
-    from rowkey.cells import FamilyView
     from rowkey.engines.pairs.pair_source import AnyPairSource, EndCheck, Pair, PairSource
-    from rowkey.engines.requests import ScanRange
-    from rowkey.errors import RowkeyError
 
     KeysAndValues = tuple[list[bytes], list[bytes]]
 

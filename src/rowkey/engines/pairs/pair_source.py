@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.layout import PIECE_END
-from rowkey.errors import Closed, CorruptionError
+from rowkey.errors import Closed, CorruptionError, OneMistakeError
 
 if TYPE_CHECKING:
     from rocksdict import Rdict, RdictIter, ReadOptions
-
-    from rowkey.errors import OneMistakeError
 
     Pair = tuple[bytes, bytes]
 

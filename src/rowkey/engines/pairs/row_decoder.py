@@ -11,8 +11,8 @@ from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from rowkey.cells import LATEST, Cell, CellType, RowCells
-from rowkey.engines.pairs.cell_columns import parse_columns
+from rowkey.cells import LATEST, Cell, CellType, FamilyView, RowCells
+from rowkey.engines.pairs.cell_columns import CellColumns, parse_columns
 from rowkey.engines.pairs.layout import (
     CELL_TYPES,
     MARK_PREFIX,
@@ -29,12 +29,10 @@ from rowkey.engines.pairs.pair_reader import (
     read_row_pairs,
     read_single_rows,
 )
+from rowkey.engines.pairs.pair_source import AnyPairSource
 
 if TYPE_CHECKING:
-    from rowkey.cells import FamilyView
-    from rowkey.engines.pairs.cell_columns import CellColumns
     from rowkey.engines.pairs.pair_reader import KeysAndValues, PairReader
-    from rowkey.engines.pairs.pair_source import AnyPairSource
 
 MIN_COLUMNAR_CELLS = 192
 """Cells below which decoding one by one is faster: Arrow has a fixed cost of 0.2 ms. Measured."""

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rowkey.cells import CellType
+from rowkey.cells import CellType, FamilyView
 from rowkey.engines.pairs.layout import NEXT_PIECE_START, PIECE_END, TAIL_BYTES, escape
 from rowkey.engines.pairs.pair_reader import FIRST_CHUNK_CELLS, MAX_CHUNK_CELLS, find_last_row
 from rowkey.engines.pairs.pair_source import FrozenPairs
+from rowkey.engines.requests import CellSelection, ScanRange
 
 if TYPE_CHECKING:
-    from rowkey.cells import FamilyView
     from rowkey.engines.pairs.pair_reader import KeysAndValues
     from rowkey.engines.pairs.pair_source import AnyPairSource, Pair
-    from rowkey.engines.requests import CellSelection, ScanRange
 
 MAX_SKIPPED_CELLS = 32
 """Cells outside the range that are read before a search for the next one: it costs as much."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, cycle, repeat, starmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import (
@@ -24,10 +24,8 @@ from rowkey.cells import (
 )
 from rowkey.engines.cell_blocks import check_block_rows, check_row_count, to_row_cells
 from rowkey.engines.pairs.cell_columns import build_keys, escape_array, wrap_values
+from rowkey.engines.rocksdb.open_table import OpenTable
 from rowkey.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from rowkey.engines.rocksdb.open_table import OpenTable
 
 BATCH_ROWS = 8_192
 """Rows of a batch: each batch is written whole or not at all."""

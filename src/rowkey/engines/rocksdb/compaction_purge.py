@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from rowkey.cells import FamilyView, parse_purge_delay_ms, select_kept_cells
+from rowkey.cells import Family, FamilyView, parse_purge_delay_ms, select_kept_cells
 from rowkey.engines.pairs.cell_columns import parse_columns
 from rowkey.engines.pairs.layout import PIECE_END, unescape
 from rowkey.engines.pairs.pair_reader import iterate_row_bounds, open_pairs, read_chunks
 from rowkey.engines.pairs.pair_source import EndCheck
 from rowkey.engines.pairs.row_decoder import parse_cells, select_visible_columns
 from rowkey.engines.requests import ScanRange
-
-if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.engines.rocksdb.open_table import OpenTable
+from rowkey.engines.rocksdb.open_table import OpenTable
 
 
 def purge_table(table: OpenTable) -> None:

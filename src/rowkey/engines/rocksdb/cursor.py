@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import ref
 
 from rowkey.array_libraries import pa
-from rowkey.cells import RowCells
+from rowkey.cells import Cell, FamilyView, RowCells
 from rowkey.engines.cell_blocks import build_blocks, check_block_read
 from rowkey.engines.contract import Cursor, build_closed_cursor_error
 from rowkey.engines.pairs.blocks import build_chunk_blocks, regroup_blocks
@@ -18,14 +18,12 @@ from rowkey.engines.pairs.layout import PIECE_END, unescape
 from rowkey.engines.pairs.pair_reader import FIRST_CHUNK_CELLS, MAX_CHUNK_CELLS, read_chunks
 from rowkey.engines.pairs.row_decoder import LazyRows, read_first_rows, read_rows
 from rowkey.engines.pairs.row_pages import is_paged_read, read_pages
-from rowkey.errors import InvalidArgument
+from rowkey.engines.requests import CellSelection
+from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker
+from rowkey.errors import InvalidArgument, RowkeyError
 
 if TYPE_CHECKING:
-    from rowkey.cells import Cell, FamilyView
     from rowkey.engines.pairs.pair_reader import KeysAndValues, PairReader
-    from rowkey.engines.requests import CellSelection
-    from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker
-    from rowkey.errors import RowkeyError
 
 T = TypeVar("T")
 _UNLIMITED = 2**63

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+from rowkey.cells import Family
 from rowkey.durable_files import read_regular_file
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.pair_source import PairSource
@@ -23,6 +24,7 @@ from rowkey.engines.rocksdb.storage_errors import (
     is_lock_of_this_process,
     is_not_writable,
 )
+from rowkey.engines.rocksdb_files.descriptor import Descriptor
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, HighWaterMark
 from rowkey.engines.rocksdb_files.inspection import (
     IDENTITY_FILE,
@@ -41,9 +43,6 @@ from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unavail
 
 if TYPE_CHECKING:
     from rocksdict import ColumnFamily, Rdict, WriteBatch
-
-    from rowkey.cells import Family
-    from rowkey.engines.rocksdb_files.descriptor import Descriptor
 
     LinkedDatabase = tuple[Rdict, LinkedFolder]
 

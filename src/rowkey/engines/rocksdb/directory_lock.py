@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 from weakref import WeakSet, WeakValueDictionary
 
 from rowkey import fork_safety
@@ -20,8 +20,7 @@ try:
 except ImportError:  # on Windows each RocksDB has a lock of its own
     fcntl = None  # type: ignore[assignment]
 
-if TYPE_CHECKING:
-    from rowkey.engines.contract import Engine
+from rowkey.engines.contract import Engine
 
 LOCK_FILE = ".lock"
 

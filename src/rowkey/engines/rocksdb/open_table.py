@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Protocol
 from weakref import WeakSet
 
 from rowkey import fork_safety
-from rowkey.cells import CELL_OVERHEAD_BYTES, LATEST, compute_cell_bytes
+from rowkey.cells import (
+    CELL_OVERHEAD_BYTES,
+    LATEST,
+    Cell,
+    Family,
+    FamilyView,
+    RowCells,
+    compute_cell_bytes,
+)
 from rowkey.engines.embedded_store import STATE_CLOSED, STATE_OPEN, EmbeddedTable
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.layout import (
@@ -33,13 +41,10 @@ from rowkey.engines.rocksdb_files.descriptor import (
     read_descriptor,
     write_descriptor,
 )
-from rowkey.errors import CorruptionError, Unavailable
+from rowkey.errors import CorruptionError, RowkeyError, Unavailable
 
 if TYPE_CHECKING:
     from rocksdict import WriteBatch
-
-    from rowkey.cells import Cell, Family, FamilyView, RowCells
-    from rowkey.errors import RowkeyError
 
     Clock = Callable[[], int]
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from rowkey.cells import Family
 from rowkey.engines.pairs import library
 from rowkey.errors import NotSupported
 
 if TYPE_CHECKING:
     from rocksdict import Options
-
-    from rowkey.cells import Family
 
 BLOOM_BITS_PER_KEY = 10
 """Bits for each key: 1 % false positives. Source: RocksDB, Bloom filter; HBase's default too."""

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from rowkey.cells import RowCells
+from rowkey.cells import Cell, CellBlock, Family, FamilyView, RowCells
+from rowkey.engines.contract import Cursor, Reader
 from rowkey.engines.embedded_store import EmbeddedReader, EmbeddedStore
 from rowkey.engines.pairs.pair_reader import PairReader, open_pairs
-from rowkey.engines.pairs.pair_source import EndCheck, FrozenPairs
+from rowkey.engines.pairs.pair_source import AnyPairSource, EndCheck, FrozenPairs
 from rowkey.engines.pairs.row_decoder import read_row_cells
 from rowkey.engines.pairs.row_pages import read_qualifier_range
+from rowkey.engines.region_counts import RegionRequestCounts
 from rowkey.engines.request_checks import build_views, check_family_attributes, check_rows
-from rowkey.engines.requests import NEWEST_CELLS, CellSelection
+from rowkey.engines.requests import NEWEST_CELLS, CellSelection, ScanRange
 from rowkey.engines.rocksdb.block_loader import load_blocks
 from rowkey.engines.rocksdb.compaction_purge import purge_table
 from rowkey.engines.rocksdb.cursor import ScanCursors
+from rowkey.engines.rocksdb.open_table import OpenTable
 from rowkey.engines.rocksdb.options import check_codecs
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, CellBlock, Family, FamilyView
-    from rowkey.engines.contract import Cursor, Reader
-    from rowkey.engines.pairs.pair_source import AnyPairSource
-    from rowkey.engines.region_counts import RegionRequestCounts
-    from rowkey.engines.requests import ScanRange
-    from rowkey.engines.rocksdb.open_table import OpenTable
-    from rowkey.errors import RowkeyError
+from rowkey.errors import RowkeyError
 
 
 class RocksReader(EmbeddedReader):

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.engines.pairs.pair_source import PairSource
 from rowkey.engines.region_tracker import RegionTracker
 from rowkey.engines.requests import TableSpec
 from rowkey.engines.rocksdb_files.descriptor import FORMAT_VERSION, read_families
@@ -24,8 +25,6 @@ from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from rocksdict import WriteBatch
-
-    from rowkey.engines.pairs.pair_source import PairSource
 
 _TABLE_KEY = b"table"
 _REGION_KEY_PREFIX = b"region\0"

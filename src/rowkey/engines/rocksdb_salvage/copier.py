@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowkey.cells import LATEST
+from rowkey.engines.damage import Examination, Gap, RowInterval
 from rowkey.engines.ordering.row_clock import CLOCK_SETBACK_MS
 from rowkey.engines.pairs.layout import (
     NEXT_PIECE_START,
@@ -17,17 +18,14 @@ from rowkey.engines.pairs.layout import (
     unescape,
     unpack_tail,
 )
-from rowkey.engines.rocksdb.database import to_column_family
+from rowkey.engines.requests import TableSpec
+from rowkey.engines.rocksdb.database import Database, to_column_family
 from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker
 from rowkey.engines.rocksdb_salvage.examination import is_lost, join_intervals
+from rowkey.engines.rocksdb_salvage.salvage_view import SalvageView
 
 if TYPE_CHECKING:
     from rocksdict import WriteBatch
-
-    from rowkey.engines.damage import Examination, Gap, RowInterval
-    from rowkey.engines.requests import TableSpec
-    from rowkey.engines.rocksdb.database import Database
-    from rowkey.engines.rocksdb_salvage.salvage_view import SalvageView
 
 BATCH_CELLS = 8_192
 

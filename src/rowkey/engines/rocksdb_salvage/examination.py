@@ -7,15 +7,14 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import pa
 from rowkey.cells import Family
-from rowkey.engines.damage import Examination
+from rowkey.engines.damage import CellInspection, Examination, RowInterval
 from rowkey.engines.pairs.pair_reader import open_pairs
 from rowkey.engines.pairs.pair_source import EndCheck
 from rowkey.engines.request_checks import build_views
-from rowkey.engines.requests import ScanRange, TableSpec
+from rowkey.engines.requests import CellSelection, ScanRange, TableSpec
 from rowkey.engines.rocksdb.cursor import ScanCursors
 from rowkey.engines.rocksdb.database import parse_family_name, to_column_family
 from rowkey.engines.rocksdb.storage_errors import explain_error
@@ -32,13 +31,8 @@ from rowkey.engines.rocksdb_files.inspection import (
 )
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.engines.rocksdb_salvage.damage_scan import find_gaps
-from rowkey.engines.rocksdb_salvage.salvage_view import open_salvage_view
+from rowkey.engines.rocksdb_salvage.salvage_view import SalvageView, open_salvage_view
 from rowkey.errors import CorruptionError, RowkeyError, Unavailable
-
-if TYPE_CHECKING:
-    from rowkey.engines.damage import CellInspection, RowInterval
-    from rowkey.engines.requests import CellSelection
-    from rowkey.engines.rocksdb_salvage.salvage_view import SalvageView
 
 
 def ignore_progress(done: int, total: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, read_mark
 from rowkey.engines.rocksdb_files.inspection import (
@@ -14,12 +13,9 @@ from rowkey.engines.rocksdb_files.inspection import (
     note_missing_changes,
     read_own_log,
 )
-from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
+from rowkey.engines.rocksdb_files.write_ahead_log import LogContent, list_logs
 from rowkey.engines.rocksdb_files.write_origin import is_of_table
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.engines.rocksdb_files.write_ahead_log import LogContent
 
 
 @dataclass(frozen=True, slots=True)

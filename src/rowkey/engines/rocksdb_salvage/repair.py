@@ -6,10 +6,10 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rowkey.durable_files import sync_directory
 from rowkey.engines.damage import RepairResult, SalvageResult
+from rowkey.engines.requests import TableSpec
 from rowkey.engines.rocksdb.database import LOG, Database, to_column_family
 from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, store_spec
 from rowkey.engines.rocksdb_files.descriptor import (
@@ -39,9 +39,6 @@ from rowkey.engines.rocksdb_salvage.examination import (
 from rowkey.engines.rocksdb_salvage.log_selection import select_logs
 from rowkey.engines.rocksdb_salvage.salvage_view import open_salvage_view
 from rowkey.errors import CorruptionError
-
-if TYPE_CHECKING:
-    from rowkey.engines.requests import TableSpec
 
 _GUESSED_NOTE = (
     "the description of the table could not be read: the saved table has one region, no table "

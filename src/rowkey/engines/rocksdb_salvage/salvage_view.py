@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.durable_files import read_regular_file
+from rowkey.engines.damage import RowInterval
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.layout import parse_row
 from rowkey.engines.pairs.pair_source import PairSource
@@ -31,12 +32,13 @@ from rowkey.engines.rocksdb_files.inspection import (
     read_manifest,
 )
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
-from rowkey.engines.rocksdb_files.manifest import remove_files
+from rowkey.engines.rocksdb_files.manifest import Manifest, TableFile, remove_files
 from rowkey.engines.rocksdb_files.table_index import InvalidIndex, is_compacted
 from rowkey.engines.rocksdb_files.write_ahead_log import list_files, list_logs
 from rowkey.engines.rocksdb_files.write_origin import is_of_table
 from rowkey.engines.rocksdb_salvage.damage_scan import DamageScan, find_block_starts
 from rowkey.engines.rocksdb_salvage.log_selection import (
+    LogSelection,
     inspect_logs,
     select_logs,
     select_logs_without_manifest,
@@ -45,10 +47,6 @@ from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError
 
 if TYPE_CHECKING:
     from rocksdict import Rdict, RdictIter
-
-    from rowkey.engines.damage import RowInterval
-    from rowkey.engines.rocksdb_files.manifest import Manifest, TableFile
-    from rowkey.engines.rocksdb_salvage.log_selection import LogSelection
 
 REBUILT_NOTE = (
     "the MANIFEST cannot be read or is an earlier copy, so the list of files was rebuilt from the "

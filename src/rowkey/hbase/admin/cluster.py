@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rowkey.cells import find_table_name_mistakes
 from rowkey.hbase.admin.argument_checks import ArgumentChecks
 from rowkey.hbase.admin.procedures import ProcedureRunner
-from rowkey.hbase.requests.cluster_status import GetClusterStatus
+from rowkey.hbase.requests.cluster_status import ClusterStatus, GetClusterStatus
 from rowkey.hbase.requests.namespaces import CreateNamespace, DeleteNamespace, ListNamespaces
 from rowkey.hbase.requests.switches import (
     IsBalancerEnabled,
@@ -16,10 +14,7 @@ from rowkey.hbase.requests.switches import (
     SetBalancerRunning,
     SetSplitOrMerge,
 )
-
-if TYPE_CHECKING:
-    from rowkey.hbase.requests.cluster_status import ClusterStatus
-    from rowkey.hbase.settings import Deadline
+from rowkey.hbase.settings import Deadline
 
 
 class ClusterAdmin(ProcedureRunner):

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rowkey.boottime import read_boottime_s
 from rowkey.hbase.admin.argument_checks import ArgumentChecks
 from rowkey.hbase.admin.procedures import ProcedureRunner, poll_with_backoff
 from rowkey.hbase.errors import HBaseError, InvalidRequest
+from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.requests.cluster_status import GetClusterStatus, StatusOption
-from rowkey.hbase.requests.region_load import GetRegionLoad
-from rowkey.hbase.wire.names import shorten_table_name
-
-if TYPE_CHECKING:
-    from rowkey.hbase.locations import RegionLocation
-    from rowkey.hbase.requests.region_load import RegionLoad
-    from rowkey.hbase.retrying_caller import RetryingCaller
-    from rowkey.hbase.settings import Deadline
-    from rowkey.hbase.wire.names import ServerName
+from rowkey.hbase.requests.region_load import GetRegionLoad, RegionLoad
+from rowkey.hbase.retrying_caller import RetryingCaller
+from rowkey.hbase.settings import Deadline
+from rowkey.hbase.wire.names import ServerName, shorten_table_name
 
 
 class HBaseRegionCounts(NamedTuple):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.cells import ATTRIBUTES, Family
+from rowkey.cells import ATTRIBUTES, Family, FamilyAttribute
 from rowkey.errors import Mistake
 from rowkey.hbase.admin.table_attributes import INTERNAL_ATTRIBUTE, expand_split_policy
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.wire.names import shorten_table_name
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.cells import FamilyAttribute
 
 ALTERED_MEANWHILE_REMEDY = (
     "Another client altered the table at the same time. Call describe_table to see the table as it "

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import sleep
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from rowkey.cells import RowCells
 from rowkey.errors import Unavailable
 from rowkey.hbase.errors import CallTimedOut, OperationTimedOut, parse_remote_error
 from rowkey.hbase.locations.meta_rows import (
@@ -15,15 +16,15 @@ from rowkey.hbase.locations.meta_rows import (
     build_meta_scan,
     decode_whole_rows,
 )
-from rowkey.hbase.requests.procedure_result import GetProcedureResult, ProcedureState
+from rowkey.hbase.messages.procedure_request import ProcedureRequest
+from rowkey.hbase.requests.procedure_result import (
+    GetProcedureResult,
+    ProcedureResult,
+    ProcedureState,
+)
+from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import META_TABLE, shorten_table_name
-
-if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.hbase.messages.procedure_request import ProcedureRequest
-    from rowkey.hbase.requests.procedure_result import ProcedureResult
-    from rowkey.hbase.retrying_caller import RetryingCaller
 
 _FIRST_PAUSE_S: Final = 0.02
 _PAUSE_GROWTH: Final = 1.5

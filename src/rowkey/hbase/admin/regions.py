@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from random import choice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from rowkey.cells import MAX_ROW_BYTES, compute_max_split_bytes
 from rowkey.errors import InvalidArgument
@@ -20,10 +20,8 @@ from rowkey.hbase.requests.regions import (
     MoveRegion,
     SplitRegion,
 )
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import ServerName
-
-if TYPE_CHECKING:
-    from rowkey.hbase.settings import Deadline
 
 T = TypeVar("T")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rowkey.cells import find_table_name_mistakes
 from rowkey.hbase.admin.argument_checks import ArgumentChecks
 from rowkey.hbase.admin.procedures import poll_with_backoff
@@ -17,10 +15,8 @@ from rowkey.hbase.requests.snapshots import (
     TakeSnapshot,
 )
 from rowkey.hbase.requests.tables import TableState
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import shorten_table_name
-
-if TYPE_CHECKING:
-    from rowkey.hbase.settings import Deadline
 
 
 class SnapshotAdmin(TableAdmin):

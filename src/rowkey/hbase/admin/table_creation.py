@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from rowkey.errors import CatalogMismatch
+from rowkey.cells import Family
+from rowkey.errors import CatalogMismatch, Mistake
 from rowkey.hbase.admin.argument_checks import ArgumentChecks, collect_table_mistakes
 from rowkey.hbase.admin.cluster import ClusterAdmin
 from rowkey.hbase.admin.descriptors import (
@@ -19,15 +19,11 @@ from rowkey.hbase.admin.descriptors import (
 )
 from rowkey.hbase.admin.tables import TableAdmin
 from rowkey.hbase.errors import NamespaceExist, NamespaceNotFound
+from rowkey.hbase.messages.schema import TableSchema
 from rowkey.hbase.requests.cluster_status import GetClusterStatus, StatusOption
 from rowkey.hbase.requests.tables import CreateTable
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import split_table_name
-
-if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.errors import Mistake
-    from rowkey.hbase.messages.schema import TableSchema
-    from rowkey.hbase.settings import Deadline
 
 
 class TableCreator(TableAdmin, ClusterAdmin):

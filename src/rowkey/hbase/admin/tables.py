@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from rowkey.errors import CatalogMismatch
+from rowkey.cells import Family
+from rowkey.errors import CatalogMismatch, Mistake
 from rowkey.hbase.admin.argument_checks import (
     ArgumentChecks,
     collect_attribute_mistakes,
@@ -42,12 +42,8 @@ from rowkey.hbase.requests.tables import (
     TableState,
     TruncateTable,
 )
+from rowkey.hbase.settings import Deadline
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.errors import Mistake
-    from rowkey.hbase.settings import Deadline
 
 
 class TableAdmin(ProcedureRunner):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import select
 import socket
 from threading import Lock
-from typing import TYPE_CHECKING, Final, NoReturn, Protocol
+from typing import Final, NoReturn, Protocol
 
+from rowkey.hbase.connection.leader_followers import LeaderFollowers
 from rowkey.hbase.errors import BusyError, CallTimedOut, HBaseError
-
-if TYPE_CHECKING:
-    from rowkey.hbase.connection.leader_followers import LeaderFollowers
-    from rowkey.hbase.settings import Deadline
+from rowkey.hbase.settings import Deadline
 
 _WRITE_POLL_S: Final = 0.02
 """Seconds that a blocked sender waits before it checks again whether a thread reads.

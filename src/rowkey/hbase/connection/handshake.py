@@ -7,7 +7,7 @@ import getpass
 import os
 import socket
 from threading import Thread
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rowkey.hbase.errors import (
     AuthenticationNeeded,
@@ -17,11 +17,9 @@ from rowkey.hbase.errors import (
     MalformedAnswer,
     UnknownHost,
 )
+from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.compression import CODEC_CLASS
 from rowkey.hbase.wire.frames import PREAMBLE, encode_connection_header
-
-if TYPE_CHECKING:
-    from rowkey.hbase.settings import Deadline, Settings
 
 _TLS_RECORDS: Final = (b"\x15\x03", b"\x16\x03")
 """The first bytes of an alert and of a handshake of TLS. Source: RFC 8446, 5.1."""

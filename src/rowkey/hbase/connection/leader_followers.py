@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from rowkey.hbase.errors import HBaseError
-    from rowkey.hbase.settings import Deadline
+from rowkey.hbase.errors import HBaseError
+from rowkey.hbase.settings import Deadline
 
 
 class ReadSource(Protocol):

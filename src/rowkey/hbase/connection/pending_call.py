@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from rowkey.hbase.errors import HBaseError, InvalidRequest
-
-if TYPE_CHECKING:
-    from rowkey.hbase.settings import Deadline
-    from rowkey.hbase.wire.frames import Response
+from rowkey.hbase.settings import Deadline
+from rowkey.hbase.wire.frames import Response
 
 
 class CallTransport(Protocol):

@@ -13,7 +13,7 @@ from collections import Counter
 from math import ceil
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from rowkey.hbase.connection.frame_reader import FrameReader
 from rowkey.hbase.connection.frame_writer import FrameWriter
@@ -35,20 +35,18 @@ from rowkey.hbase.errors import (
     InvalidRequest,
     parse_remote_error,
 )
-from rowkey.hbase.settings import Deadline
+from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.compression import compress, decompress
 from rowkey.hbase.wire.frames import (
     CONNECTION_FAILURE_ID,
+    RemoteFault,
     RequestTooLong,
+    Response,
     encode_request,
     parse_response,
 )
 from rowkey.hbase.wire.proto import WireFormatError
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.hbase.settings import Settings
-    from rowkey.hbase.wire.frames import RemoteFault, Response
 
 _CALL_ID_LIMIT: Final = 1 << 31
 """Call ids wrap around at this. Source: RequestHeader.call_id is read as a Java int."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import Event, Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rowkey import fork_safety
 from rowkey.hbase.connection.handshake import format_address
@@ -17,9 +17,7 @@ from rowkey.hbase.errors import (
     HBaseError,
     ServerGone,
 )
-
-if TYPE_CHECKING:
-    from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.settings import Deadline, Settings
 
 _DEAD_ADDRESS_TTL_S: Final = 600.0
 """Seconds after which a dead address is forgotten: in a cloud many addresses are used only once."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from rowkey.cells import LATEST
+from rowkey.cells import LATEST, Cell
 from rowkey.errors import InvalidArgument
+from rowkey.hbase.filters import Filter
 from rowkey.hbase.filters.contract import MAX_INT32
 from rowkey.hbase.read_spec import ReadSpec
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell
-    from rowkey.hbase.filters import Filter
 
 BytesOrText: TypeAlias = bytes | str
 """Bytes, or text that is encoded as UTF-8."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 from rowkey.cells import LATEST, Cell, CellType, RowCells, check_row
 from rowkey.hbase.happybase.arguments import (
+    BytesOrText,
+    RowData,
     WrongArgumentType,
     build_type_error,
     check_positive_integer,
@@ -20,7 +22,6 @@ from rowkey.hbase.happybase.arguments import (
 from rowkey.hbase.requests.mutate import DeleteRow
 
 if TYPE_CHECKING:
-    from rowkey.hbase.happybase.arguments import BytesOrText, RowData
     from rowkey.hbase.happybase.table import Table
 
 

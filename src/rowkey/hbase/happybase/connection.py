@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from rowkey.errors import Closed, InvalidArgument
-from rowkey.hbase.happybase.arguments import build_type_error, check_choice, to_bytes, to_text
+from rowkey.hbase.client import Client
+from rowkey.hbase.happybase.arguments import (
+    BytesOrText,
+    build_type_error,
+    check_choice,
+    to_bytes,
+    to_text,
+)
 from rowkey.hbase.happybase.descriptors import parse_family
 from rowkey.hbase.happybase.shared_client import SharedClient
 from rowkey.hbase.happybase.table import Table
 from rowkey.hbase.registry import parse_url
 from rowkey.hbase.settings import Settings
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from rowkey.hbase.client import Client
-    from rowkey.hbase.happybase.arguments import BytesOrText
 
 DEFAULT_HOST, DEFAULT_PORT = "localhost", 2181
 """ZooKeeper's default address; happybase's default port is that of the Thrift gateway."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.cells import FOREVER_S, bind_family
+from rowkey.cells import FOREVER_S, Family, bind_family
 from rowkey.hbase.happybase.arguments import WrongArgumentType, build_type_error, to_text
+from rowkey.hbase.locations import RegionLocation
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.hbase.locations import RegionLocation
 
 FAMILY_DEFAULTS: dict[str, Any] = {
     "max_versions": 3,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.hbase.filters import Filter
 from rowkey.hbase.happybase.arguments import (
+    BytesOrText,
     WrongArgumentType,
     build_read_spec,
     build_type_error,
@@ -16,12 +17,9 @@ from rowkey.hbase.happybase.arguments import (
 )
 from rowkey.hbase.happybase.filter_parser import parse_filter
 from rowkey.hbase.read_spec import ScanSpec
+from rowkey.hbase.table import HBaseTable
+from rowkey.hbase.wire.row_items import RowItem
 from rowkey.regions import compute_prefix_stop
-
-if TYPE_CHECKING:
-    from rowkey.hbase.happybase.arguments import BytesOrText
-    from rowkey.hbase.table import HBaseTable
-    from rowkey.hbase.wire.row_items import RowItem
 
 DEFAULT_BATCH_SIZE = 1_000
 """happybase's default number of rows per response; here the client's settings apply instead."""

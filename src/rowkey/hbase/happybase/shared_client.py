@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from rowkey.hbase.client import Client
 from rowkey.hbase.connection import ServerConnections
-from rowkey.hbase.settings import Deadline
-
-if TYPE_CHECKING:
-    from rowkey.hbase.registry import ClusterAddress
-    from rowkey.hbase.settings import Settings
+from rowkey.hbase.registry import ClusterAddress
+from rowkey.hbase.settings import Deadline, Settings
 
 
 class SharedClient:

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import COUNTER_BYTES, find_table_name_mistakes
 from rowkey.errors import InvalidArgument
+from rowkey.hbase.client import Client
 from rowkey.hbase.errors import TableNotFound
+from rowkey.hbase.filters import Filter
 from rowkey.hbase.filters.contract import MAX_INT32
 from rowkey.hbase.happybase.arguments import (
+    BytesOrText,
+    RowData,
     build_read_spec,
     build_type_error,
     check_positive_integer,
@@ -26,15 +30,12 @@ from rowkey.hbase.happybase.scan_arguments import (
     build_scan_spec,
     iter_scan_rows,
 )
+from rowkey.hbase.table import HBaseTable as Native
+from rowkey.hbase.wire.row_items import RowItem
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from rowkey.hbase.client import Client
-    from rowkey.hbase.filters import Filter
-    from rowkey.hbase.happybase.arguments import BytesOrText, RowData
     from rowkey.hbase.happybase.connection import Connection
-    from rowkey.hbase.table import HBaseTable as Native
-    from rowkey.hbase.wire.row_items import RowItem
 
 
 class Table:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from random import Random
 from threading import Event
-from typing import TYPE_CHECKING
 
-from rowkey.hbase.errors import ClientClosed, OperationTimedOut
-
-if TYPE_CHECKING:
-    from rowkey.hbase.errors import HBaseError
-    from rowkey.hbase.settings import Deadline, Settings
-
+from rowkey.hbase.errors import ClientClosed, HBaseError, OperationTimedOut
+from rowkey.hbase.settings import Deadline, Settings
 
 JITTER_RANDOM = Random()  # noqa: S311 - spreads retries, guards nothing
 """A generator of its own: background threads must not draw from one that a user has seeded."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from rowkey.cells import RowCells
+from rowkey.hbase.connection import PendingCall, ServerConnections
 from rowkey.hbase.errors import (
     HBaseError,
     MalformedAnswer,
@@ -28,19 +30,15 @@ from rowkey.hbase.locations.meta_rows import (
 )
 from rowkey.hbase.locations.region_location import RegionLocation
 from rowkey.hbase.locations.single_flight import SingleFlight
+from rowkey.hbase.messages.contract import Request
+from rowkey.hbase.messages.scan_response import ScanResponse
 from rowkey.hbase.read_spec import ReadSpec
+from rowkey.hbase.registry import Registry
 from rowkey.hbase.requests.get import Get
+from rowkey.hbase.requests.scanners import OpenScanner
+from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.names import META_REGION_NAME, META_TABLE
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
-
-if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.hbase.connection import PendingCall, ServerConnections
-    from rowkey.hbase.messages.contract import Request
-    from rowkey.hbase.messages.scan_response import ScanResponse
-    from rowkey.hbase.registry import Registry
-    from rowkey.hbase.requests.scanners import OpenScanner
-    from rowkey.hbase.settings import Deadline, Settings
 
 A = TypeVar("A")
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rowkey.cells import MAX_ROW_BYTES
+from rowkey.cells import MAX_ROW_BYTES, RowCells
 from rowkey.hbase.locations.region_location import (
     RegionLocation,
     has_range_below,
     is_in_range,
     parse_region_id,
 )
+from rowkey.hbase.messages.scan_response import ScanResponse
 from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.requests.scanners import OpenScanner
 from rowkey.hbase.wire.cellblocks import decode_rows
 from rowkey.hbase.wire.names import ServerName, build_meta_sort_key, parse_table_name
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
-
-if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.hbase.messages.scan_response import ScanResponse
 
 MAX_ANSWER_BYTES = 2 << 20
 """Limit of one answer, as in HBase's own client. Source: hbase.client.scanner.max.result.size."""

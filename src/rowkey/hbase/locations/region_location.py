@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.names import ServerName
+from rowkey.hbase.wire.names import ServerName
 
 
 def is_in_range(row: bytes, start: bytes, stop: bytes) -> bool:

@@ -6,24 +6,21 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey import fork_safety
+from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.errors import HBaseError, TableNotEnabled, TableNotFound
 from rowkey.hbase.locations.lookup_retry import LookupRetry
 from rowkey.hbase.locations.meta import MetaTable
+from rowkey.hbase.locations.meta_rows import MetaRow
+from rowkey.hbase.locations.region_location import RegionLocation
 from rowkey.hbase.locations.region_map import EMPTY_MAP, RegionMap
 from rowkey.hbase.locations.single_flight import SingleFlight
-from rowkey.hbase.wire.names import META_TABLE, shorten_table_name
+from rowkey.hbase.registry import Registry
+from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.wire.names import META_TABLE, ServerName, shorten_table_name
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.hbase.connection import ServerConnections
-    from rowkey.hbase.locations.meta_rows import MetaRow
-    from rowkey.hbase.locations.region_location import RegionLocation
-    from rowkey.hbase.registry import Registry
-    from rowkey.hbase.settings import Deadline, Settings
-    from rowkey.hbase.wire.names import ServerName
 
 ENABLED, ENABLING = 0, 3
 """Source: HBase.proto, TableState.State."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-if TYPE_CHECKING:
-    from rowkey.hbase.locations.region_location import RegionLocation
+from rowkey.hbase.locations.region_location import RegionLocation
 
 
 class RegionMap:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from rowkey import fork_safety
 from rowkey.hbase.errors import HBaseError, OperationTimedOut
-
-if TYPE_CHECKING:
-    from rowkey.hbase.settings import Deadline
+from rowkey.hbase.settings import Deadline
 
 A = TypeVar("A")
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
+from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
 
 A = TypeVar("A")
 

@@ -6,14 +6,10 @@ A failure of the whole call is raised before.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from rowkey.hbase.errors import MalformedAnswer, parse_remote_error
+from rowkey.hbase.errors import HBaseError, MalformedAnswer, parse_remote_error
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.hbase.errors import HBaseError
 
 _DONE_ACTION = re.compile(
     rb"\x0a(?:\x04\x08([\x01-\x7f])|\x05\x08([\x80-\xff][\x01-\x7f]))\x12\x00", re.DOTALL

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from rowkey.cells import LATEST, CellType, check_row
+from rowkey.cells import LATEST, Cell, CellType, RowCells, check_row
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.errors import OverwrittenAnswer
 from rowkey.hbase.messages.contract import Idempotence
@@ -26,9 +25,6 @@ from rowkey.hbase.wire.proto import (
     encode_uint,
 )
 from rowkey.messages import format_value, pluralize
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, RowCells
 
 APPEND, INCREMENT, PUT, DELETE = range(4)
 """Types of mutations. Source: MutationProto.MutationType of Client.proto."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rowkey.cells import LATEST
-from rowkey.hbase.read_spec import READ_TYPES
+from rowkey.hbase.read_spec import READ_TYPES, ReadSpec, ScanSpec
 from rowkey.hbase.wire.proto import (
     encode_bool,
     encode_bytes,
@@ -13,9 +11,6 @@ from rowkey.hbase.wire.proto import (
     encode_text,
     encode_uint,
 )
-
-if TYPE_CHECKING:
-    from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 
 _RAW_ATTRIBUTE = encode_message(2, encode_text(1, "_raw_"), encode_bytes(2, b"\xff"))
 """The attribute that makes a scan raw. Source: Scan.RAW_ATTR; Bytes.toBytes(true) is ff."""

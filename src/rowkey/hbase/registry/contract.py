@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import Unavailable
+from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.errors import HBaseError, InvalidRequest
+from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.wire.names import ServerName
 
 if TYPE_CHECKING:
-    from rowkey.hbase.connection import ServerConnections
     from rowkey.hbase.registry.nodes import Address, NodeReply
-    from rowkey.hbase.settings import Deadline, Settings
-    from rowkey.hbase.wire.names import ServerName
 
 
 class Registry(ABC):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from rowkey import fork_safety
+from rowkey.hbase.connection import ServerConnection, ServerConnections
 from rowkey.hbase.connection.handshake import format_address
+from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.registry.contract import Registry
-from rowkey.hbase.registry.nodes import NodeFailed, RegistryNodes
+from rowkey.hbase.registry.nodes import Address, NodeFailed, RegistryNodes
 from rowkey.hbase.requests.registry import (
     GetActiveMaster,
     GetBootstrapNodes,
@@ -18,13 +20,8 @@ from rowkey.hbase.requests.registry import (
     GetMasters,
     GetMetaRegionLocations,
 )
-
-if TYPE_CHECKING:
-    from rowkey.hbase.connection import ServerConnection, ServerConnections
-    from rowkey.hbase.messages.contract import Request
-    from rowkey.hbase.registry.nodes import Address
-    from rowkey.hbase.settings import Deadline, Settings
-    from rowkey.hbase.wire.names import ServerName
+from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.wire.names import ServerName
 
 A = TypeVar("A")
 

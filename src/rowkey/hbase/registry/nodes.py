@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from rowkey import fork_safety
 from rowkey.hbase.connection.handshake import format_address
@@ -17,10 +17,8 @@ from rowkey.hbase.errors import (
     UnknownHost,
 )
 from rowkey.hbase.registry.contract import ClusterNotFound, RegistryUnavailable, RegistryUnreachable
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    from rowkey.hbase.settings import Deadline
 
 A = TypeVar("A")
 Address: TypeAlias = tuple[str, int]

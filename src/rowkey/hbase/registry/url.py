@@ -6,19 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument, Mistake
+from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.connection.handshake import format_address
+from rowkey.hbase.registry.contract import Registry
 from rowkey.hbase.registry.master_registry import MasterRegistry
+from rowkey.hbase.registry.nodes import Address
 from rowkey.hbase.registry.zookeeper_registry import ZooKeeperRegistry
+from rowkey.hbase.settings import Settings
 from rowkey.messages import format_value, suggest_name
-
-if TYPE_CHECKING:
-    from rowkey.hbase.connection import ServerConnections
-    from rowkey.hbase.registry.contract import Registry
-    from rowkey.hbase.registry.nodes import Address
-    from rowkey.hbase.settings import Settings
 
 REGISTRIES: dict[str, type[Registry]] = {
     registry.scheme: registry for registry in (ZooKeeperRegistry, MasterRegistry)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.connection.handshake import format_address
 from rowkey.hbase.errors import ConnectionLost
 from rowkey.hbase.registry.contract import Registry
-from rowkey.hbase.registry.nodes import NodeFailed, RegistryNodes
+from rowkey.hbase.registry.nodes import Address, NodeFailed, RegistryNodes
+from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.names import ServerName
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
-from rowkey.zookeeper import NotZooKeeper, ZooKeeperDenied, ZooKeeperUnreachable
-
-if TYPE_CHECKING:
-    from rowkey.hbase.connection import ServerConnections
-    from rowkey.hbase.registry.nodes import Address
-    from rowkey.hbase.settings import Deadline, Settings
-    from rowkey.zookeeper import Znode
+from rowkey.zookeeper import NotZooKeeper, Znode, ZooKeeperDenied, ZooKeeperUnreachable
 
 META_OPEN_STATE = 3
 """The state OPEN of hbase:meta. Source: ClusterStatus.proto, RegionState.State."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from rowkey.cells import LATEST, Cell, check_row
+from rowkey.cells import LATEST, Cell, RowCells, check_row
 from rowkey.hbase.argument_shapes import check_changes, check_instance
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.mutations import (
@@ -16,14 +16,9 @@ from rowkey.hbase.messages.mutations import (
     encode_mutation,
     order_cells,
 )
-from rowkey.hbase.messages.results import parse_single_result
+from rowkey.hbase.messages.results import Result, parse_single_result
 from rowkey.hbase.wire.cellblocks import encode_cells
-from rowkey.hbase.wire.proto import encode_message
-
-if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.hbase.messages.results import Result
-    from rowkey.hbase.wire.proto import ProtoMessage
+from rowkey.hbase.wire.proto import ProtoMessage, encode_message
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import TYPE_CHECKING
 
-from rowkey.cells import check_comparison
+from rowkey.cells import Cell, check_comparison
 from rowkey.hbase.argument_shapes import check_column, check_instance
 from rowkey.hbase.filters import BinaryComparator
 from rowkey.hbase.messages.contract import Idempotence, Request
@@ -27,9 +26,6 @@ from rowkey.hbase.wire.proto import (
     encode_text,
     encode_uint,
 )
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell
 
 _MIRRORED_OPERATORS = {"<": 5, "<=": 4, "=": 2, "!=": 3, ">=": 1, ">": 0}
 """The number of each operator's mirror image, since a server compares *value OP cell*.

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.cells import RowCells, check_row
 from rowkey.hbase.argument_shapes import check_instance
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.messages.read_messages import encode_get
-from rowkey.hbase.messages.results import parse_single_result
+from rowkey.hbase.messages.results import Result, parse_single_result
 from rowkey.hbase.read_spec import ALL_COLUMNS, ReadSpec
 from rowkey.hbase.wire.names import encode_region_specifier
-from rowkey.hbase.wire.proto import WireFormatError, encode_message
+from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, encode_message
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.hbase.messages.results import Result
-    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from rowkey.cells import RowCells
 from rowkey.errors import InvalidArgument
@@ -21,18 +21,14 @@ from rowkey.hbase.messages.multi_response import (
     split_region_answers,
 )
 from rowkey.hbase.messages.mutations import encode_atomic_action, get_idempotence, is_mixed
-from rowkey.hbase.messages.results import parse_result
+from rowkey.hbase.messages.results import Result, parse_result
 from rowkey.hbase.requests.append import Append
 from rowkey.hbase.requests.get import Exists, Get
 from rowkey.hbase.requests.increment import Increment
 from rowkey.hbase.requests.mutate import DeleteRow
 from rowkey.hbase.wire.cellblocks import decode_rows
 from rowkey.hbase.wire.names import encode_region_specifier
-from rowkey.hbase.wire.proto import WireFormatError, encode_message, encode_uint
-
-if TYPE_CHECKING:
-    from rowkey.hbase.messages.results import Result
-    from rowkey.hbase.wire.proto import ProtoMessage
+from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, encode_message, encode_uint
 
 RowRequest: TypeAlias = Get | Exists | Increment | Append | DeleteRow
 """A request about one row that may be an action of a batch."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from rowkey.cells import LATEST, check_row, check_timestamp
+from rowkey.cells import LATEST, Cell, RowCells, check_row, check_timestamp
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.multi_response import check_applied, parse_atomic_response
 from rowkey.hbase.messages.mutations import (
@@ -18,13 +18,9 @@ from rowkey.hbase.messages.mutations import (
     get_idempotence,
     is_mixed,
 )
+from rowkey.hbase.messages.results import Result
 from rowkey.hbase.wire.cellblocks import encode_rows
-from rowkey.hbase.wire.proto import encode_message
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, RowCells
-    from rowkey.hbase.messages.results import Result
-    from rowkey.hbase.wire.proto import ProtoMessage
+from rowkey.hbase.wire.proto import ProtoMessage, encode_message
 
 
 @dataclass(frozen=True, slots=True)

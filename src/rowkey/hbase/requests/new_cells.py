@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from rowkey.cells import Cell
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.results import parse_single_result
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell
-    from rowkey.hbase.requests.append import Append
-    from rowkey.hbase.requests.increment import Increment
-    from rowkey.hbase.wire.proto import ProtoMessage
+from rowkey.hbase.requests.append import Append
+from rowkey.hbase.requests.increment import Increment
+from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rowkey.hbase.errors import HBaseError
 from rowkey.hbase.messages.contract import Request
@@ -16,10 +16,7 @@ from rowkey.hbase.messages.multi_response import (
     split_region_answers,
 )
 from rowkey.hbase.wire.names import encode_region_specifier
-from rowkey.hbase.wire.proto import encode_message
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.proto import ProtoMessage
+from rowkey.hbase.wire.proto import ProtoMessage, encode_message
 
 
 class ActionFailure(NamedTuple):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.messages.procedure_request import ProcedureRequest
-from rowkey.hbase.wire.names import encode_region_specifier, extract_encoded_name
-from rowkey.hbase.wire.proto import encode_bool, encode_bytes, encode_message
-
-if TYPE_CHECKING:
-    from rowkey.hbase.requests.region_info import RegionInfo
-    from rowkey.hbase.wire.names import ServerName
-    from rowkey.hbase.wire.proto import ProtoMessage
+from rowkey.hbase.requests.region_info import RegionInfo
+from rowkey.hbase.wire.names import ServerName, encode_region_specifier, extract_encoded_name
+from rowkey.hbase.wire.proto import ProtoMessage, encode_bool, encode_bytes, encode_message
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.names import ServerName
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.proto import ProtoMessage
+from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.read_messages import encode_scan
@@ -12,12 +12,9 @@ from rowkey.hbase.messages.scan_response import (
     ScanResponse,
     parse_scan_response,
 )
+from rowkey.hbase.read_spec import ScanSpec
 from rowkey.hbase.wire.names import encode_region_specifier
-from rowkey.hbase.wire.proto import encode_bool, encode_message, encode_uint
-
-if TYPE_CHECKING:
-    from rowkey.hbase.read_spec import ScanSpec
-    from rowkey.hbase.wire.proto import ProtoMessage
+from rowkey.hbase.wire.proto import ProtoMessage, encode_bool, encode_message, encode_uint
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.messages.procedure_request import ProcedureRequest
-from rowkey.hbase.messages.schema import TableSchema
+from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.wire.names import encode_table_name, parse_table_name, shorten_table_name
 from rowkey.hbase.wire.proto import (
     ProtoMessage,
@@ -18,9 +17,6 @@ from rowkey.hbase.wire.proto import (
     encode_message,
     encode_text,
 )
-
-if TYPE_CHECKING:
-    from rowkey.hbase.messages.schema import FamilySchema
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections import deque
 from threading import Condition, Lock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
 from rowkey import fork_safety
-
-if TYPE_CHECKING:
-    from rowkey.hbase.retrying_caller import RetryingCaller
-    from rowkey.hbase.scanning.region_scanner import RegionScanner
+from rowkey.hbase.retrying_caller import RetryingCaller
+from rowkey.hbase.scanning.region_scanner import RegionScanner
 
 IDLE_THREAD_S = 5.0
 """Seconds without scanners after which the thread ends; starting another one takes 0.1 ms."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from rowkey.errors import RowkeyError
+from rowkey.hbase.connection import PendingCall
 from rowkey.hbase.errors import (
     BusyError,
     HBaseError,
@@ -14,16 +15,12 @@ from rowkey.hbase.errors import (
     ScannerReset,
     UnknownScanner,
 )
-from rowkey.hbase.requests import CloseScanner, NextRows, RenewScanner
+from rowkey.hbase.locations import RegionLocation
+from rowkey.hbase.messages.contract import Request
+from rowkey.hbase.requests import CloseScanner, NextRows, OpenScanner, RenewScanner, ScanResponse
+from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    from rowkey.hbase.connection import PendingCall
-    from rowkey.hbase.locations import RegionLocation
-    from rowkey.hbase.messages.contract import Request
-    from rowkey.hbase.requests import OpenScanner, ScanResponse
-    from rowkey.hbase.retrying_caller import RetryingCaller
 
 A = TypeVar("A")
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rowkey.hbase.errors import NotServingRegion
+from rowkey.hbase.locations import RegionLocation, RegionLocator
+from rowkey.hbase.read_spec import ScanSpec
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import META_TABLE
-
-if TYPE_CHECKING:
-    from rowkey.hbase.locations import RegionLocation, RegionLocator
-    from rowkey.hbase.read_spec import ScanSpec
-    from rowkey.hbase.settings import Deadline
 
 
 class RemainingScan:

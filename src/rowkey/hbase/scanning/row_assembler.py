@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from rowkey.cells import build_sort_key
+from rowkey.cells import Cell, build_sort_key
+from rowkey.hbase.requests import ScanResponse
 from rowkey.hbase.scanning.row_order import check_cell_order
 from rowkey.hbase.scanning.scan_block import (
     ScanBlock,
@@ -21,10 +21,6 @@ from rowkey.hbase.scanning.scan_block import (
 )
 from rowkey.hbase.wire.cellblocks import decode_cells
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell
-    from rowkey.hbase.requests import ScanResponse
 
 
 class RowAssembler(ABC):

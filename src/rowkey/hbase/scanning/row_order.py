@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import ge, gt, le, lt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa, pc
-from rowkey.cells import build_sort_key
+from rowkey.cells import Cell, RowCells, build_sort_key
 from rowkey.hbase.errors import MalformedAnswer
+from rowkey.hbase.locations import RegionLocation
+from rowkey.hbase.read_spec import ScanSpec
 from rowkey.hbase.wire.names import META_TABLE, build_meta_sort_key
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, RowCells
-    from rowkey.hbase.locations import RegionLocation
-    from rowkey.hbase.read_spec import ScanSpec
 
 
 @dataclass(frozen=True, slots=True)

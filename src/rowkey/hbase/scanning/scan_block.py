@@ -11,17 +11,14 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from struct import Struct, error
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import pa
+from rowkey.cells import Cell, RowCells
+from rowkey.hbase.scanning.row_order import RowOrder
 from rowkey.hbase.wire.arrow_columns import to_columns
 from rowkey.hbase.wire.cellblocks import decode_cells, iter_row_groups
 from rowkey.hbase.wire.proto import WireFormatError
 from rowkey.hbase.wire.row_items import RowItem, decode_row_items
-
-if TYPE_CHECKING:
-    from rowkey.cells import Cell, RowCells
-    from rowkey.hbase.scanning.row_order import RowOrder
 
 _unpack_u32 = Struct(">I").unpack_from
 _unpack_u16 = Struct(">H").unpack_from

@@ -28,10 +28,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import NoReturn, Self
 from weakref import finalize
 
 from rowkey import fork_safety
+from rowkey.cells import RowCells
 from rowkey.errors import Closed
 from rowkey.hbase.errors import (
     BusyError,
@@ -40,22 +41,18 @@ from rowkey.hbase.errors import (
     OperationTimedOut,
     RetryNowError,
 )
-from rowkey.hbase.requests import OpenScanner
+from rowkey.hbase.locations import RegionLocation
+from rowkey.hbase.read_spec import ScanSpec
+from rowkey.hbase.requests import OpenScanner, ScanResponse
+from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.scanning.lease_renewer import LeaseRenewer
 from rowkey.hbase.scanning.region_scanner import LEASE_RECHECK_S, RegionScanner
 from rowkey.hbase.scanning.remaining_scan import RemainingScan
 from rowkey.hbase.scanning.row_assembler import PartialRowAssembler, RowAssembler, WholeRowAssembler
 from rowkey.hbase.scanning.row_order import RowOrder, check_cell_order
+from rowkey.hbase.scanning.scan_block import ScanBlock
+from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.proto import WireFormatError
-
-if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.hbase.locations import RegionLocation
-    from rowkey.hbase.read_spec import ScanSpec
-    from rowkey.hbase.requests import ScanResponse
-    from rowkey.hbase.retrying_caller import RetryingCaller
-    from rowkey.hbase.scanning.scan_block import ScanBlock
-    from rowkey.hbase.settings import Deadline, Settings
 
 SINGLE_CALL_ROWS = 100
 """Rows up to which a scan that needs no more is one call that opens and closes its scanner.

@@ -11,6 +11,7 @@ from rowkey.cells import (
     CELL_OVERHEAD_BYTES,
     MAX_CELL_BYTES,
     MAX_ROW_BYTES,
+    CellBlock,
     CellType,
     find_family_name_mistakes,
 )
@@ -29,8 +30,6 @@ from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    from rowkey.cells import CellBlock
 
 MAX_REQUEST_BYTES = 256 << 20
 """Largest request, and so the largest row. Source: hbase.ipc.max.request.size."""

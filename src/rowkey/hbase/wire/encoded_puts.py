@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.array_libraries import np, pa, pc
+from rowkey.cells import CellBlock
 from rowkey.hbase.wire.arrow_binary import (
     collapse_equal,
     compute_lengths,
@@ -21,13 +22,15 @@ from rowkey.hbase.wire.arrow_binary import (
     to_piece,
     write_varints,
 )
-from rowkey.hbase.wire.block_columns import compute_row_sizes, validate_column, validate_rows
+from rowkey.hbase.wire.block_columns import (
+    BlockColumn,
+    compute_row_sizes,
+    validate_column,
+    validate_rows,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    from rowkey.cells import CellBlock
-    from rowkey.hbase.wire.block_columns import BlockColumn
 
 _INDEX_BYTES = 5
 """Bytes of each action's index: the longest varint of 32 bits. Source: protobuf."""

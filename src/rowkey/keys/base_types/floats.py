@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from struct import Struct
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
@@ -13,12 +13,10 @@ from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import FloatDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error, convert_value, unwrap_numpy_scalar
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.floats import OrderedFloatCodec, PlainFloatCodec
 from rowkey.messages import format_value, shorten_text
-
-if TYPE_CHECKING:
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import Value
+from rowkey.schema import Value
 
 _FLOAT32_STRUCT = Struct(">f")  # native "f" would make infinities of what does not fit
 _NON_ZERO = re.compile(r"[^eE]*[1-9]")

@@ -11,6 +11,7 @@ from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import IntegerDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import (
     BigEndianCodec,
     build_signed_codec,
@@ -18,11 +19,10 @@ from rowkey.keys.codecs.numbers import (
     build_unsigned_codec,
 )
 from rowkey.messages import format_value
+from rowkey.schema import FieldDeclaration, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import IntArray
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldDeclaration, Value
 
 _MAX_DIGITS = 39
 _WHOLE_NUMBER_PATTERN = re.compile(rf"[+-]?[0-9]{{1,{_MAX_DIGITS}}}")

@@ -13,10 +13,10 @@ from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.field_type import FieldType
 from rowkey.messages import format_value
+from rowkey.schema import Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import SlicedByteColumn
-    from rowkey.schema import Value
 
 
 class TextBasedField(FieldType):

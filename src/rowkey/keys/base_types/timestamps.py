@@ -13,13 +13,13 @@ from rowkey.keys.base_types.domains import IntegerDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.integers import to_whole_number
 from rowkey.keys.codecs.calendar import CalendarTimeCodec
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndianCodec, build_twos_complement_codec
 from rowkey.messages import Message, format_value
+from rowkey.schema import Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import IntArray
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import Value
 
 MAX_TIMESTAMP = (1 << 63) - 1
 _FRACTION_PATTERN = re.compile(r"(?:(?<=\d\d:\d\d:\d\d)|(?<=[T ]\d{6}))[.,]([0-9]{1,18})")

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError
 from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, concatenate_columns
-from rowkey.keys.dictionary import DICTIONARY_FIELD
-
-if TYPE_CHECKING:
-    from rowkey.keys.dictionary import Dictionary
-    from rowkey.keys.part_interface import Part, Row
-    from rowkey.keys.parts.field import Field
+from rowkey.keys.dictionary import DICTIONARY_FIELD, Dictionary
+from rowkey.keys.part_interface import Part, Row
+from rowkey.keys.parts.field import Field
 
 MAX_VALUES_OF_A_ROW = 32
 """Values of a dictionary for each row of a batch; with more, only those that rows have are read.

@@ -17,12 +17,12 @@ from rowkey.keys.batches.byte_columns import (
     sum_lengths,
     write_runs,
 )
+from rowkey.keys.key import Key
+from rowkey.keys.part_interface import Part
 from rowkey.keys.term_binding import EMPTY_KEY_REMEDY, LONG_KEY_REMEDY, MAX_KEY_BYTES
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.keys.key import Key
-    from rowkey.keys.part_interface import Part
 
 BLOCK_ROWS = 32_768
 """Rows encoded at a time, so that the bytes of one part are still in cache for the next."""

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.base_types.arrow_strings import to_byte_column
 from rowkey.keys.batches.byte_columns import ByteBuffer, ByteColumn, IntArray, SlicedByteColumn
 from rowkey.keys.batches.columns import ColumnBatch
+from rowkey.keys.key import Key
+from rowkey.keys.part_interface import Part
 from rowkey.keys.part_verification import verify_part
 from rowkey.keys.parts.nullable import NULL_MARKER, NullablePart
 from rowkey.keys.parts.sequence import TRAILING_NULL_MESSAGE
 from rowkey.keys.term_binding import MAX_KEY_BYTES
 from rowkey.keys.traits import Determinant
 from rowkey.keys.transforms.salt import SaltTransform
-
-if TYPE_CHECKING:
-    from rowkey.keys.key import Key
-    from rowkey.keys.part_interface import Part
 
 
 class EncodedKeys:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.traits import (
     ALL_BYTES,
     NO_RESIDUE,
@@ -21,7 +22,6 @@ from rowkey.keys.traits import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import ByteColumn
 
 Packer = Callable[[Any], bytes]

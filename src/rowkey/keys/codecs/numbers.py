@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.codecs.codec import Codec, RowEncoder
 from rowkey.keys.traits import NO_RESIDUE, Framing, Order, Residue
 
 if TYPE_CHECKING:
-    from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 
 _INTEGER_STRUCTS = {1: Struct(">B"), 2: Struct(">H"), 4: Struct(">I"), 8: Struct(">Q")}

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.codecs.codec import Codec, ComplementedCodec, Packer
 from rowkey.keys.traits import ALL_BYTES, Alphabet, Framing
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
@@ -10,12 +10,10 @@ from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import ChoiceDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error, unwrap_numpy_scalar
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndianCodec
 from rowkey.keys.part_interface import GoldenVector
-
-if TYPE_CHECKING:
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import Value
+from rowkey.schema import Value
 
 _BOOL_TEXTS = {"true": True, "false": False, "1": True, "0": False}
 

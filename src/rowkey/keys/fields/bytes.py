@@ -9,13 +9,13 @@ from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import BytesDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.strings import BytesBasedField, check_type, convert_value
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import EscapedCodec, FixedLengthCodec, RawFormat, UnterminatedCodec
 from rowkey.keys.part_interface import GoldenVector
+from rowkey.schema import FieldDeclaration, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import SlicedByteColumn
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldDeclaration, Value
 
 
 class BytesField(BytesBasedField):

@@ -16,10 +16,10 @@ from rowkey.keys.codecs.strings import RawFormat, TerminatedCodec, UnterminatedC
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import Compatibility, Framing, Order
 from rowkey.messages import suggest_name
+from rowkey.schema import FieldDeclaration, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
-    from rowkey.schema import FieldDeclaration, Value
 
 
 class ChoiceField(FieldType):

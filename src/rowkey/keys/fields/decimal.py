@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Context, Inexact, InvalidOperation, localcontext
 from decimal import Decimal as Number
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
@@ -13,14 +13,12 @@ from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import DecimalDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndianCodec, build_twos_complement_codec
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import Compatibility
 from rowkey.messages import format_value, pluralize
-
-if TYPE_CHECKING:
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldDeclaration, Value
+from rowkey.schema import FieldDeclaration, Value
 
 _EXACT_CONTEXT = Context(prec=120)
 """Keeps all digits of any value up to 10^61; the default context rounds at 28."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.array_libraries import pa, pc
 from rowkey.errors import InvalidArgument
@@ -13,14 +13,12 @@ from rowkey.keys.base_types.strings import (
     format_short_value,
     unwrap_numpy_scalar,
 )
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import DIGITS
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldDeclaration, Value
+from rowkey.schema import FieldDeclaration, Value
 
 
 class DigitsField(TextBasedField):

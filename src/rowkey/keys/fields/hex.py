@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import HexDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.strings import TextBasedField, format_short_value
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import FixedLengthCodec, HexCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import HEX_DIGITS
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldDeclaration, Value
+from rowkey.schema import FieldDeclaration, Value
 
 _HEX_CHARACTERS = b"0123456789abcdef"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.keys.base_types.arrow_strings import to_byte_column
@@ -11,13 +11,10 @@ from rowkey.keys.base_types.domains import BytesDomain, MappedDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.strings import BytesBasedField, build_type_error, convert_value
 from rowkey.keys.batches.byte_columns import SlicedByteColumn
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
-
-if TYPE_CHECKING:
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import Value
-
+from rowkey.schema import Value
 
 ADDRESS = r"\A(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}\z"
 """The form of an IPv4 address, whose numbers may be too large."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from ipaddress import IPv6Address
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import BytesDomain, MappedDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.strings import BytesBasedField, build_type_error, convert_value
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
-
-if TYPE_CHECKING:
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import Value
+from rowkey.schema import Value
 
 GLOBAL_UNICAST_PREFIX = (0b001, 3)
 """The bits that every public unicast address begins with, 2000::/3, and their count.

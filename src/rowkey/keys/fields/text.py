@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import TextDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.strings import TextBasedField, check_type
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import PaddedCodec, RawFormat, TerminatedCodec, UnterminatedCodec
 from rowkey.keys.part_interface import GoldenVector
-
-if TYPE_CHECKING:
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import FieldDeclaration, Value
+from rowkey.schema import FieldDeclaration, Value
 
 
 class TextField(TextBasedField):

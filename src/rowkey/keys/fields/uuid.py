@@ -10,13 +10,13 @@ from rowkey.keys.base_types.domains import BytesDomain, MappedDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.generated_bytes import build_arrow_column, format_hex_digits
 from rowkey.keys.base_types.strings import BytesBasedField, build_type_error, convert_value
+from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
+from rowkey.schema import Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import SlicedByteColumn
-    from rowkey.keys.codecs.codec import Codec
-    from rowkey.schema import Value
 
 
 HYPHENS = (8, 13, 18, 23)

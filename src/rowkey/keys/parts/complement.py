@@ -14,11 +14,11 @@ from rowkey.keys.traits import (
     Residue,
     complement_bytes,
 )
+from rowkey.schema import Bounds, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Bounds, Value
 
 
 class ComplementPart(Part):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from rowkey.errors import InvalidArgument
 from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import Alphabet, Framing, Images
+from rowkey.schema import Bounds
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Bounds
 
 
 class ConstantPart(Part):

@@ -17,12 +17,11 @@ from rowkey.keys.traits import (
     Residue,
     find_pinned_values,
 )
-from rowkey.schema import Equal, OneOf
+from rowkey.schema import Bounds, Equal, OneOf, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Bounds, Value
 
 NULL_MARKER, PRESENT_MARKER = b"\x00", b"\x01"
 

@@ -15,11 +15,11 @@ from rowkey.errors import InvalidArgument
 from rowkey.keys.part_interface import Part, Row, RowEncoder, Transform
 from rowkey.keys.parts.nullable import NULL_MARKER, NullablePart
 from rowkey.keys.traits import Compatibility, Determinant, Framing, Residue
+from rowkey.schema import Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Value
 
 
 TRAILING_NULL_MESSAGE = "the key ends with a null marker 00, which rowkey never writes there"

@@ -10,12 +10,11 @@ from rowkey.errors import InvalidArgument
 from rowkey.keys.part_interface import BindingContext, NumberArgument, Part, Row, Transform
 from rowkey.keys.parts.field import NumberPart
 from rowkey.keys.traits import Framing, Images, find_pinned_values
-from rowkey.schema import Range
+from rowkey.schema import Bounds, Cluster, Duration, FieldFacts, Range, Scalar, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Bounds, Cluster, Duration, FieldFacts, Scalar, Value
 
 LENGTH_ARGUMENT = NumberArgument("d", 1, 10**18, "length of the interval, such as 1h", unit="time")
 

@@ -34,11 +34,11 @@ from rowkey.keys.parts.numbered_prefix import (
 from rowkey.keys.parts.sequence import SequencePart
 from rowkey.keys.traits import Images
 from rowkey.messages import pluralize
+from rowkey.schema import Bounds, Cluster, FieldFacts, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Bounds, Cluster, FieldFacts, Value
 
 MARKING_NUMBERS = 1 << 20
 """Numbers to which values of a batch are hashed, to compare only those like a heavy one."""

@@ -17,11 +17,11 @@ from rowkey.keys.part_interface import (
 )
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NO_RESIDUE, Determinant, Framing, Images, Residue, find_pinned_values
+from rowkey.schema import Bounds, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Bounds, Value
 
 
 class CodeTransform(Transform):

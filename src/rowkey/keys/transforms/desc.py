@@ -14,13 +14,13 @@ from rowkey.keys.part_interface import (
     RowEncoder,
     Transform,
 )
+from rowkey.keys.traits import Alphabet, Framing, Images, Residue
+from rowkey.schema import Bounds, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.batches.key_decoding import EncodedKeys
-    from rowkey.keys.traits import Alphabet, Framing, Images, Residue
-    from rowkey.schema import Bounds, Value
 
 
 class DescTransform(Transform):

@@ -25,11 +25,11 @@ from rowkey.keys.part_interface import (
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.parts.nullable import NullablePart
 from rowkey.keys.traits import ALL_BYTES, HEX_DIGITS, TOTAL_RESIDUE, Alphabet, Framing, Residue
+from rowkey.schema import Cluster, FieldFacts
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Cluster, FieldFacts
 
 _HASH_WIDTHS = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
 

@@ -17,12 +17,11 @@ from rowkey.keys.parts.numbered_prefix import (
     NumberedPrefix,
 )
 from rowkey.keys.traits import Images, find_pinned_values
-from rowkey.schema import Range
+from rowkey.schema import Bounds, Cluster, FieldFacts, Range
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Bounds, Cluster, FieldFacts
 
 
 class ModTransform(NumberedPrefix):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.keys.base_types.domains import HexDomain, IntegerDomain, MappedDomain, TextDomain
+from rowkey.keys.base_types.domains import (
+    Domain,
+    HexDomain,
+    IntegerDomain,
+    MappedDomain,
+    TextDomain,
+)
 from rowkey.keys.base_types.strings import TextBasedField
 from rowkey.keys.part_interface import (
     BindingContext,
@@ -18,10 +24,7 @@ from rowkey.keys.part_interface import (
 )
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NO_RESIDUE, Framing, Residue
-
-if TYPE_CHECKING:
-    from rowkey.keys.base_types.domains import Domain
-    from rowkey.schema import Value
+from rowkey.schema import Value
 
 
 class PadTransform(Transform):

@@ -17,12 +17,12 @@ from rowkey.keys.part_interface import (
     Transform,
 )
 from rowkey.keys.parts.field import FieldPart
+from rowkey.keys.traits import Framing, Residue
+from rowkey.schema import Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.keys.traits import Framing, Residue
-    from rowkey.schema import Value
 
 
 class ReverseTransform(Transform):

@@ -15,11 +15,11 @@ from rowkey.keys.parts.numbered_prefix import (
     NumberedPrefix,
 )
 from rowkey.keys.traits import Determinant, Images
+from rowkey.schema import Bounds, Cluster, FieldFacts
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Bounds, Cluster, FieldFacts
 
 SALT_FIELD = "\0salt"
 """The key of a row's random number among its values; no field can have this name."""

@@ -17,12 +17,11 @@ from rowkey.keys.part_interface import (
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import Alphabet, Framing, Images, Residue
 from rowkey.messages import Message
-from rowkey.schema import Equal, OneOf, Range, StartsWith
+from rowkey.schema import Bounds, Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.schema import Bounds
 
 
 class TruncateTransform(Transform):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import RowkeyError
-from rowkey.observe.description.table_sample import MAX_QUALIFIERS
+from rowkey.observe.description.table_sample import MAX_QUALIFIERS, SampledColumn, TableSample
 from rowkey.rows import format_qualifier
 from rowkey.schema import parse_key, parse_where
-
-if TYPE_CHECKING:
-    from rowkey.observe.description.table_sample import SampledColumn, TableSample
 
 _NON_WORD = re.compile(r"[^A-Za-z0-9_]+")
 MAX_NAME_LENGTH = 64

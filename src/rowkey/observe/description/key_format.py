@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 from rowkey.errors import RowkeyError
-from rowkey.observe.description.key_elements import HEX_DIGITS, KeyContext, guess_elements
+from rowkey.observe.description.key_elements import (
+    HEX_DIGITS,
+    KeyContext,
+    KeyElement,
+    guess_elements,
+)
 
 if TYPE_CHECKING:
-    from rowkey.observe.description.key_elements import KeyElement
-
     Derivation = tuple[tuple[str, ...], str, str]
     """The fields from which a part may be computed, the part in notation, and a description."""
 

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S, Family, find_family_mistakes
 from rowkey.design import Design
-from rowkey.engines import get_time_ms, open_engine
+from rowkey.engines import Engine, Store, get_time_ms, open_engine
 from rowkey.observe.description.column_fields import build_fields, format_unnamed_columns
 from rowkey.observe.description.comments import annotate_design
 from rowkey.observe.description.key_format import infer_key_format
-from rowkey.observe.description.table_sample import sample_table
-from rowkey.observe.entry_lookup import find_table, find_table_name, look_up_entry
+from rowkey.observe.description.table_sample import TableSample, sample_table
+from rowkey.observe.entry_lookup import EntryLookup, find_table, find_table_name, look_up_entry
 from rowkey.open_file_limit import explain_shortage
 from rowkey.regions import to_string_binary
 from rowkey.schema import NANOSECONDS, parse_duration
-
-if TYPE_CHECKING:
-    from rowkey.engines import Engine, Store
-    from rowkey.observe.description.table_sample import TableSample
-    from rowkey.observe.entry_lookup import EntryLookup
 
 OWN_ATTRIBUTE_PREFIX = "rowkey."
 """The prefix of the attributes that rowkey keeps with its tables."""

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from rowkey.engines import CellSelection, ScanRange
-
-if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.engines import Store
+from rowkey.cells import RowCells
+from rowkey.engines import CellSelection, ScanRange, Store
 
 MAX_REGIONS = 256
 """Regions that are sampled at most, evenly chosen."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa, pc
-from rowkey.cells import FOREVER_S, LATEST, compute_block_bytes
-
-if TYPE_CHECKING:
-    from rowkey.cells import CellBlock
-    from rowkey.design import Design
+from rowkey.cells import FOREVER_S, LATEST, CellBlock, compute_block_bytes
+from rowkey.design import Design
 
 MAX_CELL_HEAP_BYTES = 96
 """What a cell takes in memory beside row key, qualifier and value, at most: its object, its array,

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from rowkey.design import Design
 from rowkey.messages import pluralize
-from rowkey.observe.region_deltas import RegionDelta
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.observe.region_deltas import LoadInterval
-    from rowkey.simulate import EventSource
-
+from rowkey.observe.region_deltas import LoadInterval, RegionDelta
+from rowkey.simulate import EventSource
 
 ProofVerdict = Literal["exact", "partly", "unknown", "different"]
 """The verdict of a proof: all counts are as predicted; those of the reads that ran are, but some

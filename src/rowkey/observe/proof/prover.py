@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.design import Design
 from rowkey.engines import get_time_ms
 from rowkey.errors import InvalidArgument, SampleError
 from rowkey.observe.proof.cell_sizes import CellSizeCounter
@@ -23,17 +24,17 @@ from rowkey.observe.proof.read_prover import ReadProver
 from rowkey.observe.proof.temporary_table import make_temporary_table
 from rowkey.observe.region_deltas import CounterSnapshot, compute_interval
 from rowkey.open_file_limit import explain_shortage
-from rowkey.regions import SplitPolicy
-from rowkey.simulate import ReadSimulator, Replay, choose_source_splits, encode_keys, open_source
-from rowkey.table import compute_load_salts, create_table
-from rowkey.workload import EventBatch
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.regions import Boundaries
-    from rowkey.simulate import EventSource
-    from rowkey.table import Table
-    from rowkey.workload import SampleInput
+from rowkey.regions import Boundaries, SplitPolicy
+from rowkey.simulate import (
+    EventSource,
+    ReadSimulator,
+    Replay,
+    choose_source_splits,
+    encode_keys,
+    open_source,
+)
+from rowkey.table import Table, compute_load_salts, create_table
+from rowkey.workload import EventBatch, SampleInput
 
 MAX_PHASES = 1_000
 MEGABYTE = 1 << 20

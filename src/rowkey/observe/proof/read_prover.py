@@ -6,20 +6,17 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import ReadError
 from rowkey.hbase import Settings
 from rowkey.messages import pluralize
 from rowkey.observe.proof.proof_result import ReadProof
 from rowkey.observe.region_deltas import CounterSnapshot, compute_interval
-from rowkey.plan import plan_read
-
-if TYPE_CHECKING:
-    from rowkey.plan import DeclaredRead, Plan
-    from rowkey.regions import Boundaries
-    from rowkey.simulate import ReadSimulator
-    from rowkey.table import Table
+from rowkey.plan import DeclaredRead, Plan, plan_read
+from rowkey.regions import Boundaries
+from rowkey.simulate import ReadSimulator
+from rowkey.table import Table
 
 TRIALS_PER_READ = 10
 """How often each read runs."""

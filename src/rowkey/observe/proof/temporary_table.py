@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from rowkey.design import Design
 from rowkey.engines import open_engine
 from rowkey.errors import DesignRefused, InvalidArgument, OneMistakeError
-from rowkey.table import drop_table
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.table import Table
+from rowkey.table import Table, drop_table
 
 
 @contextmanager

@@ -12,11 +12,12 @@ from starlette.responses import JSONResponse
 from rowkey.errors import Conflict, InvalidArgument, RowkeyError
 from rowkey.portal.advice_figures import list_figures
 from rowkey.portal.design_advice import AdviceRequest
-from rowkey.portal.design_check import compare_texts
+from rowkey.portal.design_check import DiffLine, compare_texts
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.job_pages import find_progress, send_job_events, show_job
 from rowkey.portal.jobs import JobLimits
 from rowkey.portal.links import build_path
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_choice import find_last_sample, find_sample
@@ -25,9 +26,6 @@ from rowkey.portal.workspace import DesignFile, DesignFileMissing
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.design_check import DiffLine
-    from rowkey.portal.requests import PortalRequest
 
 AS_DECLARED = ""
 """What the form sends for the events that the design declares: its sample, or generated ones."""

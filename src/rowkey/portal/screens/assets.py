@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from rowkey.portal.compressed_responses import send_compressed
 from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.static_files import CONTENT_TYPES, compress_static_file
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.requests import PortalRequest
 
 
 def send_asset(request: PortalRequest) -> Response:

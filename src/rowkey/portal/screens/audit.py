@@ -9,14 +9,13 @@ from starlette.responses import JSONResponse
 
 from rowkey.errors import InvalidArgument
 from rowkey.portal.links import build_path
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.render import FORMAT_VERSION
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.requests import PortalRequest
 
 PAGE_ENTRIES = 50
 MAX_END_DIGITS = 18

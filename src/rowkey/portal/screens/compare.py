@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rowkey.advise import MAX_DESIGNS
 from rowkey.errors import InvalidArgument
 from rowkey.portal.job_results import MAX_RESULTS
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
@@ -17,8 +18,6 @@ from rowkey.portal.screens.simulate import (
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.requests import PortalRequest
 
 DESIGN_FIELD_PREFIX = "design:"
 """The beginning of the names of the form's boxes, before the name of a design file."""

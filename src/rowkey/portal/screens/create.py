@@ -7,7 +7,9 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rowkey.design import Design
 from rowkey.errors import Conflict, InvalidArgument
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_choice import find_last_sample, find_sample
@@ -23,8 +25,6 @@ from rowkey.simulate import choose_design_splits, choose_source_splits, open_gen
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.design import Design
-    from rowkey.portal.requests import PortalRequest
     from rowkey.portal.table_steps import StepResult, TableStep
 
 STEP = "create"

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, StreamingResponse
 from rowkey.errors import InvalidArgument, ReadError
 from rowkey.portal.engine_session import ANSWER_LIMIT_S
 from rowkey.portal.links import build_path
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_rows import (
     EXPORT_LIMITS,
@@ -32,8 +33,6 @@ from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.requests import PortalRequest
 
 CHUNK_BYTES = 1 << 16
 """Bytes of an export that are sent at once."""

@@ -11,8 +11,9 @@ from starlette.responses import JSONResponse
 from rowkey.design import Design
 from rowkey.errors import Conflict
 from rowkey.portal.completions import build_completions
-from rowkey.portal.design_check import CheckedDesign, compare_texts
+from rowkey.portal.design_check import CheckedDesign, DiffLine, compare_texts
 from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.stored_tables import StoredTable
@@ -21,9 +22,6 @@ from rowkey.portal.workspace import DESIGN_SUFFIX, DesignFile, clean_table_name
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.design_check import DiffLine
-    from rowkey.portal.requests import PortalRequest
 
 NOTICES = ("saved", "fixed", "created", "adopted")
 """What a page says after a form was sent, by the words of its query."""

@@ -10,6 +10,7 @@ from rowkey.portal.design_drafts import DEFAULT_SERVERS, DraftRequest
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.job_pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
@@ -18,8 +19,6 @@ from rowkey.portal.workspace import DESIGN_SUFFIX, clean_table_name
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.requests import PortalRequest
 
 SHOWN_DRAFTS = 10
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.responses import PlainTextResponse, Response
 
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.routes import PortalRoute
-
-if TYPE_CHECKING:
-    from rowkey.portal.requests import PortalRequest
 
 
 async def report_health(request: PortalRequest) -> Response:

@@ -16,6 +16,7 @@ from rowkey.errors import Unavailable
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.event_streams import EVENT_INTERVAL_S, build_event_response, is_followed
 from rowkey.portal.links import build_path
+from rowkey.portal.live_alerts import Alert
 from rowkey.portal.live_history import LAYERS
 from rowkey.portal.live_page import (
     LEVEL_WORDS,
@@ -26,19 +27,15 @@ from rowkey.portal.live_page import (
     find_layer,
     find_load,
 )
-from rowkey.portal.live_watch import UNWATCHED_S, WATCHED_S
+from rowkey.portal.live_watch import UNWATCHED_S, WATCHED_S, LiveWatch
 from rowkey.portal.page_templates import build_portal_environment
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.watched_table import TableCondition
+from rowkey.portal.watched_table import TableCondition, WatchedTable
 from rowkey.render import Translator, build_live_document, format_server
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.live_alerts import Alert
-    from rowkey.portal.live_watch import LiveWatch
-    from rowkey.portal.requests import PortalRequest
-    from rowkey.portal.watched_table import WatchedTable
 
 OLD_CONDITIONS = (TableCondition.DOWN, TableCondition.STALE)
 """Conditions in which what is shown is old."""

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse
 
 from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_choice import find_last_sample, require_file
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.step_pages import describe_step
 from rowkey.render import FORMAT_VERSION, format_left_out_rows, format_load_result
-from rowkey.table import load_file
+from rowkey.table import FileLoadResult, load_file
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.portal.requests import PortalRequest
     from rowkey.portal.table_steps import StepResult, TableStep
-    from rowkey.table import FileLoadResult
 
 STEP = "load"
 

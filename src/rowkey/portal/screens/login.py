@@ -11,13 +11,12 @@ from starlette.responses import RedirectResponse
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.login_pages import clean_page, forget_wanted_page, read_wanted_page
 from rowkey.portal.login_throttle import TooManyLogins
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sessions import MAX_SESSION_S
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.requests import PortalRequest
 
 
 def show_login(request: PortalRequest) -> Response:

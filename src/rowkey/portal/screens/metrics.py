@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.responses import Response
 
 from rowkey.portal.metrics import METRICS_TYPE, format_metrics
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.routes import PortalRoute
-
-if TYPE_CHECKING:
-    from rowkey.portal.requests import PortalRequest
 
 
 def send_metrics(request: PortalRequest) -> Response:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
+from rowkey.design import Design
 from rowkey.errors import InvalidArgument, RowkeyError, Unavailable
-from rowkey.move import Move
+from rowkey.move import Move, SwitchResult, VerificationResult
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.step_pages import describe_step, send_step_events
-from rowkey.portal.stored_tables import read_operations
+from rowkey.portal.stored_tables import TableOperations, read_operations
 from rowkey.portal.watched_table import Reading
 from rowkey.render import (
     FORMAT_VERSION,
@@ -34,10 +36,6 @@ from rowkey.table import BucketChange
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.design import Design
-    from rowkey.move import SwitchResult, VerificationResult
-    from rowkey.portal.requests import PortalRequest
-    from rowkey.portal.stored_tables import TableOperations
     from rowkey.portal.table_steps import StepResult, TableStep
 
 RELOAD_S = 1

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse
 
+from rowkey.design import KeyPath
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.lint import edit_toml
 from rowkey.messages import format_value
@@ -16,6 +17,7 @@ from rowkey.portal.compressed_responses import send_compressed
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.job_pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_choice import (
@@ -25,16 +27,12 @@ from rowkey.portal.sample_choice import (
     find_sample,
 )
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
-from rowkey.portal.simulations import SimulationRequest, build_arguments
+from rowkey.portal.simulations import SimulationRequest, SimulationResults, build_arguments
 from rowkey.portal.workspace import DesignFile
 from rowkey.render import build_report_variables
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.design import KeyPath
-    from rowkey.portal.requests import PortalRequest
-    from rowkey.portal.simulations import SimulationResults
 
 SHOWN_SIMULATIONS = 20
 

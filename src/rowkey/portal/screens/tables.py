@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.portal.live_watch import FACTS_S, LATE_FACTOR
+from rowkey.portal.requests import PortalRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
@@ -12,8 +13,6 @@ from rowkey.portal.table_overview import PAGE_ROWS, SORTS, TableQuery, list_tabl
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-
-    from rowkey.portal.requests import PortalRequest
 
 RELOAD_S = 2
 """Seconds after which the list loads itself again, as long as tables of it were not read yet."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError
-from rowkey.keys import SlicedByteColumn
-
-if TYPE_CHECKING:
-    from rowkey.keys import ByteColumn
+from rowkey.keys import ByteColumn, SlicedByteColumn
 
 IntArray = np.ndarray[tuple[int], np.dtype[Any]]
 BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import CellBlock
 from rowkey.errors import RowError
 from rowkey.keys import build_missing_column_error
 from rowkey.rows.batches.arrays import find_column
-
-if TYPE_CHECKING:
-    from rowkey.rows.layout import Layout
+from rowkey.rows.layout import Layout
 
 
 def build_cell_blocks(

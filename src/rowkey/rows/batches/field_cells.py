@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
 from operator import eq
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np, pa, pc
+from rowkey.rows.batches.arrays import BoolArray, IntArray
 from rowkey.rows.batches.pivot import (
     EventCells,
     build_event_cells,
@@ -17,11 +17,8 @@ from rowkey.rows.batches.pivot import (
 )
 from rowkey.rows.batches.shared_rows import split_events
 from rowkey.rows.column_codec import ColumnCodec
-
-if TYPE_CHECKING:
-    from rowkey.rows.batches.arrays import BoolArray, IntArray
-    from rowkey.rows.layout import Layout
-    from rowkey.rows.placement_interface import CellSlot
+from rowkey.rows.layout import Layout
+from rowkey.rows.placement_interface import CellSlot
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import Cell, RowCells
@@ -21,11 +20,9 @@ from rowkey.rows.batches.arrays import (
     to_contiguous_array,
 )
 from rowkey.rows.batches.shared_rows import split_events
-
-if TYPE_CHECKING:
-    from rowkey.rows.cell_timestamp import CellTimestamp
-    from rowkey.rows.layout import Layout
-    from rowkey.rows.placement_interface import CellSlot
+from rowkey.rows.cell_timestamp import CellTimestamp
+from rowkey.rows.layout import Layout
+from rowkey.rows.placement_interface import CellSlot
 
 CELL_COLUMNS = ("row", "family", "qualifier", "timestamp", "value")
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.keys import SlicedByteColumn
+from rowkey.keys import Key, SlicedByteColumn
 from rowkey.rows.batches.arrays import BoolArray, IntArray, build_binary_array, to_byte_column
-from rowkey.rows.qualifier_prefix import COLUMN_NAME_FIELD
+from rowkey.rows.qualifier_prefix import COLUMN_NAME_FIELD, KeyTimeSlice, QualifierPrefix
 
 if TYPE_CHECKING:
-    from rowkey.keys import Key
     from rowkey.rows.batches.pivot import EventCells
-    from rowkey.rows.qualifier_prefix import KeyTimeSlice, QualifierPrefix
 
 
 def split_events(qualifier_prefix: QualifierPrefix, key: Key, table: EventCells) -> EventCells:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import Cell, RowCells
-from rowkey.rows.batches.pivot import build_event_cells, read_cell_columns
+from rowkey.rows.batches.arrays import BoolArray
+from rowkey.rows.batches.pivot import EventCells, build_event_cells, read_cell_columns
 from rowkey.rows.batches.shared_rows import split_events
-
-if TYPE_CHECKING:
-    from rowkey.rows.batches.arrays import BoolArray
-    from rowkey.rows.batches.pivot import EventCells
-    from rowkey.rows.layout import Layout
+from rowkey.rows.layout import Layout
 
 
 def select_undeclared_rows(layout: Layout, cells: pa.RecordBatch) -> Iterator[RowCells]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import pa
 from rowkey.errors import RowError
 from rowkey.rows.batches.pivot import iterate_rows, read_cell_columns
-
-if TYPE_CHECKING:
-    from rowkey.rows.layout import Layout
+from rowkey.rows.layout import Layout
 
 
 def select_decodable_rows(

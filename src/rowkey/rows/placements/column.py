@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
+from rowkey.keys import Field, Row
 from rowkey.rows.column_codec import ColumnCodec, build_missing_value_error
-from rowkey.rows.placement_interface import CellAction, CellEstimate, CellSlot, Placement
+from rowkey.rows.placement_interface import (
+    CellAction,
+    CellEstimate,
+    CellSlot,
+    CellValue,
+    Placement,
+    SlotReader,
+    SlotWriter,
+    ValueSize,
+)
 from rowkey.rows.qualifier_notation import parse_qualifier
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field, Row
-    from rowkey.rows.placement_interface import CellValue, SlotReader, SlotWriter, ValueSize
-    from rowkey.schema import FieldDeclaration
+from rowkey.schema import FieldDeclaration
 
 
 class ColumnPlacement(Placement):

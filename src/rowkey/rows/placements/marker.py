@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import pa
-from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field, Row
-    from rowkey.rows.placement_interface import SlotReader, SlotWriter, ValueSize
-    from rowkey.schema import FieldDeclaration
+from rowkey.keys import Field, Row
+from rowkey.rows.placement_interface import (
+    CellEstimate,
+    CellSlot,
+    Placement,
+    SlotReader,
+    SlotWriter,
+    ValueSize,
+)
+from rowkey.schema import FieldDeclaration
 
 
 class MarkerPlacement(Placement):

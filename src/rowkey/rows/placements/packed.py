@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import pa
 from rowkey.errors import RowError
+from rowkey.keys import Field, Row
 from rowkey.rows.column_codec import build_arrow_column, to_internal_list
 from rowkey.rows.pack_formats import compile_packed_reader, parse_pack_label
-from rowkey.rows.placement_interface import CellAction, CellEstimate, CellSlot, Placement
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field, Row
-    from rowkey.rows.placement_interface import CellValue, SlotReader, SlotWriter, ValueSize
-    from rowkey.schema import FieldDeclaration
+from rowkey.rows.placement_interface import (
+    CellAction,
+    CellEstimate,
+    CellSlot,
+    CellValue,
+    Placement,
+    SlotReader,
+    SlotWriter,
+    ValueSize,
+)
+from rowkey.schema import FieldDeclaration
 
 
 class PackedPlacement(Placement):

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from rowkey.rows.placement_interface import CellEstimate, Placement
+from rowkey.keys import Field
+from rowkey.rows.placement_interface import CellEstimate, Placement, ValueSize
 from rowkey.rows.qualifier_prefix import QualifierPrefix
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field
-    from rowkey.rows.placement_interface import ValueSize
-    from rowkey.schema import FieldDeclaration
+from rowkey.schema import FieldDeclaration
 
 
 class QualifierPlacement(Placement):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING
 
+from rowkey.design import Design
+from rowkey.engines import Engine
 from rowkey.errors import InvalidArgument, Unavailable
+from rowkey.table.table import Table
 from rowkey.table.table_location import TableLocation
 from rowkey.table.table_spec import has_rows
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.engines import Engine
-    from rowkey.table.table import Table
 
 
 class CompanionOpener:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import add_companions, extend_companions, mark_filled
 from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
+from rowkey.design import Design
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import DesignRefused
 from rowkey.open_file_limit import explain_shortage
@@ -27,14 +28,12 @@ from rowkey.table.client_wait import compute_wait_s
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.generations.activation import reconcile_attributes
+from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.lifecycle import open_table
+from rowkey.table.table import Table
 from rowkey.table.table_location import TableLocation
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.table.generations.generation_tracker import GenerationState
-    from rowkey.table.table import Table
-
     Column = tuple[str, bytes]
     """The family and the qualifier of a cell, without the qualifier's prefix."""
 

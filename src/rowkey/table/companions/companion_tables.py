@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.catalog import Catalog
+from rowkey.engines import Engine, Reader
 from rowkey.errors import DesignRefused, ReadError
-from rowkey.explanations import describe_plan_choice
-from rowkey.plan import choose_plan
+from rowkey.explanations import Explanation, describe_plan_choice
+from rowkey.plan import BoundRead, DeclaredRead, Plan, choose_plan
 from rowkey.table.companions.joint_writes import JointWriter
+from rowkey.table.moves.move_follower import MoveFollower
+from rowkey.table.scans import Scan
 from rowkey.table.scans.scan_token import find_token_table
 from rowkey.table.table import Table
-
-if TYPE_CHECKING:
-    from rowkey.catalog import Catalog
-    from rowkey.engines import Engine, Reader
-    from rowkey.explanations import Explanation
-    from rowkey.plan import BoundRead, DeclaredRead, Plan
-    from rowkey.table.moves.move_follower import MoveFollower
-    from rowkey.table.scans import Scan
 
 
 class TableWithCompanions(Table):

@@ -13,13 +13,13 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rowkey.array_libraries import pa
+from rowkey.cells import RowCells
+from rowkey.design import Design
+from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.row_classes import to_mapping
 from rowkey.table.row_writer import RowWriter, select_deletes, stamp_mutation
 
 if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.design import Design
-    from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
     from rowkey.table.row_writer import ChangeBuilder, RowChange
 
 

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rowkey.catalog import (
+    Catalog,
+    CatalogEntry,
+    Generation,
     build_contention_error,
     find_mismatch,
     has_synced_attributes,
     read_generation_number,
     sync_attributes,
 )
+from rowkey.engines import Store
 from rowkey.errors import Conflict, InvalidArgument, Unavailable
-
-if TYPE_CHECKING:
-    from rowkey.catalog import Catalog, CatalogEntry, Generation
-    from rowkey.engines import Store
 
 REOPEN_REMEDY = "Open the table again: the error then says how to repair the catalog."
 MAX_CATALOG_RETRIES = 1_000

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rowkey.catalog import build_contention_error, check_max_stale
-from rowkey.design import list_key_prefixes
+from rowkey.catalog import CatalogEntry, Generation, build_contention_error, check_max_stale
+from rowkey.design import Design, list_key_prefixes
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Mistakes, Unavailable
 from rowkey.messages import format_value, pluralize
 from rowkey.table.client_wait import compute_wait_s, wait_for_clients
@@ -24,12 +24,10 @@ from rowkey.table.generations.bucket_counts import (
     find_distinguishing_fields,
     list_counted_parts,
 )
+from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.generations.timestamp_ties import find_tied_generations
 
 if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry, Generation
-    from rowkey.design import Design
-    from rowkey.table.generations.generation_tracker import GenerationState
     from rowkey.table.table import Table
 
     ChangeProgress = Callable[[str, int, int], None]

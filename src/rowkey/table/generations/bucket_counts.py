@@ -6,17 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rowkey.catalog import find_part_counts
-from rowkey.plan import bind_example, plan_read
-from rowkey.schema import Equal
+from rowkey.catalog import Generation, find_part_counts
+from rowkey.design import Design
+from rowkey.engines import Engine
+from rowkey.plan import DeclaredRead, bind_example, plan_read
+from rowkey.schema import Bounds, Equal
 from rowkey.table.client_wait import compute_wait_s
 
 if TYPE_CHECKING:
-    from rowkey.catalog import Generation
-    from rowkey.design import Design
-    from rowkey.engines import Engine
-    from rowkey.plan import DeclaredRead
-    from rowkey.schema import Bounds
     from rowkey.table.generations.generation_tracker import GenerationState
 
 FAN_OUT_SAMPLE_ROWS = 32

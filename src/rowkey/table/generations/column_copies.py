@@ -14,13 +14,11 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from rowkey.cells import COLUMN_DELETES, Cell, RowCells
-from rowkey.engines import CellCondition, CellSelection
+from rowkey.engines import CellCondition, CellSelection, Store
 from rowkey.errors import Conflict
 from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
-    from rowkey.engines import Store
-
     FamilyColumns = Mapping[str, tuple[bytes, ...]]
 
 MAX_COPY_ATTEMPTS = 1_000

@@ -13,9 +13,13 @@ from weakref import WeakKeyDictionary
 
 from rowkey import fork_safety
 from rowkey.array_libraries import pa
-from rowkey.catalog import find_part_counts
-from rowkey.cells import RowCells
+from rowkey.catalog import CatalogEntry, Lease, find_part_counts
+from rowkey.cells import Cell, RowCells
+from rowkey.design import Design
+from rowkey.engines import Engine, RowClock, Store
 from rowkey.errors import Conflict, InvalidArgument, RowError
+from rowkey.explanations import Explanation
+from rowkey.keys import Dictionary, Key
 from rowkey.plan import ReadPlanner
 from rowkey.schema import format_key
 from rowkey.table.client_wait import compute_wait_s
@@ -25,17 +29,10 @@ from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.read_modify_write import ReadModifyWrite
 from rowkey.table.row_getter import RowGetter
 from rowkey.table.row_writer import RowChange, RowNaming, RowWriter, select_deletes
-from rowkey.table.scans.merge import CopyMatcher
+from rowkey.table.scans.merge import CopyMatcher, ScanItem
 
 if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry, Lease
-    from rowkey.cells import Cell
-    from rowkey.design import Design
-    from rowkey.engines import Engine, RowClock, Store
-    from rowkey.explanations import Explanation
-    from rowkey.keys import Dictionary, Key
     from rowkey.table.row_writer import ChangeBuilder
-    from rowkey.table.scans.merge import ScanItem
 
 POLLS_PER_WAIT = 30
 """About how many times a waiting change reads the catalog, with pauses in the range below."""

@@ -10,14 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import lcm
-from typing import TYPE_CHECKING
 
-from rowkey.keys import Determinant
-
-if TYPE_CHECKING:
-    from rowkey.catalog import Generation
-    from rowkey.design import Design
-    from rowkey.keys import Part
+from rowkey.catalog import Generation
+from rowkey.design import Design
+from rowkey.keys import Determinant, Part
 
 
 def find_tied_generations(

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Self
 
+from rowkey.design import Design
 from rowkey.messages import Message
+from rowkey.rows import Layout, UndeclaredCell
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.rows import Layout, UndeclaredCell
-
     Column = tuple[str, bytes]
     """The family of a cell, and its qualifier without the prefix of its event."""
 

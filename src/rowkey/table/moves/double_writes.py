@@ -12,15 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import pa
-from rowkey.table.companions.joint_writes import JointWriteState
+from rowkey.cells import RowCells
+from rowkey.table.companions.joint_writes import JointChange, JointWriteState
+from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.moves.row_mirror import mirror_columns, mirror_rows
 from rowkey.table.moves.row_translator import RowTranslator
+from rowkey.table.read_modify_write import ReadModifyWrite
 
 if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.table.companions.joint_writes import JointChange
-    from rowkey.table.generations.generation_tracker import GenerationState
-    from rowkey.table.read_modify_write import ReadModifyWrite
     from rowkey.table.row_writer import ChangeBuilder, RowChange
 
 MIRRORED_ROWS = 500

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import COLUMN_DELETES, LATEST, Cell, CellType
+from rowkey.design import Design
 from rowkey.table.moves.carried_columns import CarriedColumns
 from rowkey.table.moves.slot_mapping import SlotMapping
 from rowkey.table.row_writer import PRECEDING_TIMESTAMP
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
     from rowkey.table.moves.slot_mapping import Column, RebuiltSlot
 
 _PUT, _DELETE, _DELETE_COLUMN = CellType.PUT, CellType.DELETE, CellType.DELETE_COLUMN

@@ -20,19 +20,20 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from rowkey.catalog import MovePhase
+from rowkey.catalog import CatalogEntry, Lease, MovePhase, TableMove
 from rowkey.errors import Conflict, Unavailable
-from rowkey.table.companions.joint_writes import write_row
-from rowkey.table.moves.double_writes import build_double_writes
+from rowkey.table.companions.joint_writes import WriteState, write_row
+from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
+from rowkey.table.moves.double_writes import (
+    DoubleWriteState,
+    MirroredWriteState,
+    build_double_writes,
+)
 from rowkey.table.moves.moved_table import find_used_table
 from rowkey.table.moves.row_mirror import mirror_rows
+from rowkey.table.read_modify_write import ReadModifyWrite
 
 if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry, Lease, TableMove
-    from rowkey.table.companions.joint_writes import WriteState
-    from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
-    from rowkey.table.moves.double_writes import DoubleWriteState, MirroredWriteState
-    from rowkey.table.read_modify_write import ReadModifyWrite
     from rowkey.table.row_writer import ChangeBuilder
 
 POLL_INTERVAL_S = 0.05

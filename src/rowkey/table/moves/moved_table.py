@@ -5,14 +5,20 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import MOVE_ATTRIBUTES, MovePhase, evolve_entry
+from rowkey.catalog import (
+    MOVE_ATTRIBUTES,
+    Catalog,
+    CatalogEntry,
+    MovePhase,
+    TableMove,
+    evolve_entry,
+)
 from rowkey.cells import find_table_name_mistakes
 from rowkey.design import Design
+from rowkey.engines import Engine
 from rowkey.errors import CatalogMismatch, Conflict
 
 if TYPE_CHECKING:
-    from rowkey.catalog import Catalog, CatalogEntry, TableMove
-    from rowkey.engines import Engine
     from rowkey.table.table_location import TableLocation
 
 

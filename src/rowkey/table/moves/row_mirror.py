@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rowkey.cells import RowCells
 from rowkey.engines import RAW_CELLS, CellSelection
 from rowkey.errors import Conflict
 from rowkey.regions import to_string_binary
+from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.moves.row_translator import RowTranslator
-
-if TYPE_CHECKING:
-    from rowkey.table.generations.generation_tracker import GenerationState
 
 MAX_MIRROR_ATTEMPTS = 1_000
 """Times that a row is copied again because other clients change it, each of which copies it too."""

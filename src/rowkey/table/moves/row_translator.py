@@ -12,12 +12,11 @@ from zlib import crc32
 from rowkey.array_libraries import np, pa
 from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells, build_sort_key
 from rowkey.engines import RAW_CELLS
-from rowkey.errors import DesignRefused, InvalidArgument, RowError
+from rowkey.errors import DesignRefused, InvalidArgument, RowError, RowkeyError
+from rowkey.rows import Layout
 from rowkey.table.moves.event_translator import EventTranslator
 
 if TYPE_CHECKING:
-    from rowkey.errors import RowkeyError
-    from rowkey.rows import Layout
     from rowkey.table.generations.generation_tracker import GenerationState
 
 MIN_ROWS_FOR_BATCH = 64

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rowkey.errors import DesignRefused
+from rowkey.rows import CellSlot, Layout
 
 if TYPE_CHECKING:
-    from rowkey.rows import CellSlot, Layout
-
     Column = tuple[str, bytes]
     """The family and the constant part of the qualifier of a cell."""
 

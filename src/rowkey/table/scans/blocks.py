@@ -11,15 +11,15 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa, pc
+from rowkey.engines import Cursor
+from rowkey.plan import KeyRange
 from rowkey.rows import UNDECLARED_NAME
+from rowkey.schema import Value
 from rowkey.table.scans.prefetch import read_ahead
 from rowkey.table.scans.scan_items import align_to_events
 from rowkey.table.scans.scan_ranges import list_remaining_ranges, open_cursors
 
 if TYPE_CHECKING:
-    from rowkey.engines import Cursor
-    from rowkey.plan import KeyRange
-    from rowkey.schema import Value
     from rowkey.table.scans.scan import Scan
 
     KeyedRows = tuple[pa.RecordBatch, pa.Array]

@@ -9,13 +9,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rowkey.cells import Cell
 from rowkey.errors import InvalidArgument
-from rowkey.keys import Determinant
+from rowkey.keys import Determinant, Key, Part
 
 if TYPE_CHECKING:
-    from rowkey.cells import Cell
-    from rowkey.keys import Key, Part
-
     ItemRank = Callable[["ScanItem"], int]
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import ReadError
+from rowkey.keys import Field
 from rowkey.plan import sort_rows
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field
-    from rowkey.schema import Ordering
+from rowkey.schema import Ordering
 
 MAX_SORTED_ROWS = 1_000_000
 """Most rows that are sorted in memory."""

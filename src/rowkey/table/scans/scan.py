@@ -12,11 +12,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import pa
+from rowkey.engines import Reader
 from rowkey.errors import NotSupported, ReadError, RowError, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
-from rowkey.plan import ResidualFilter, yield_group_sizes
-from rowkey.rows import UNDECLARED_NAME, UndeclaredCells, check_undeclared_name
+from rowkey.plan import BoundRead, ResidualFilter, yield_group_sizes
+from rowkey.rows import UNDECLARED_NAME, RowWithUndeclared, UndeclaredCells, check_undeclared_name
 from rowkey.table.row_classes import build_row_factory
 from rowkey.table.scans.blocks import (
     batch_rows,
@@ -34,9 +35,6 @@ from rowkey.table.scans.scan_token import ScanToken, compute_digest, parse_token
 from rowkey.table.scans.undecodable_rows import UndecodableRows, add_skip_hint
 
 if TYPE_CHECKING:
-    from rowkey.engines import Reader
-    from rowkey.plan import BoundRead
-    from rowkey.rows import RowWithUndeclared
     from rowkey.table.generations.generation_tracker import GenerationState
 
 MIN_ROWS_FOR_BLOCKS = 512

@@ -8,17 +8,15 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import pa
+from rowkey.cells import Cell, RowCells
+from rowkey.engines import Cursor
 from rowkey.errors import InvalidArgument
-from rowkey.table.scans.merge import ScanItem, build_item
+from rowkey.plan import KeyRange
+from rowkey.rows import Layout, QualifierPrefix
+from rowkey.table.scans.merge import CopyMatcher, ScanItem, build_item
+from rowkey.table.scans.scan_token import ScanToken
 
 if TYPE_CHECKING:
-    from rowkey.cells import Cell, RowCells
-    from rowkey.engines import Cursor
-    from rowkey.plan import KeyRange
-    from rowkey.rows import Layout, QualifierPrefix
-    from rowkey.table.scans.merge import CopyMatcher
-    from rowkey.table.scans.scan_token import ScanToken
-
     EventInRow = tuple[bytes, bytes, list[Cell]]
     """A row key, the prefix of an event's qualifiers, and the event's cells."""
 

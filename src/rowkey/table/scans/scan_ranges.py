@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rowkey.engines import MAX_VERSIONS, CellSelection, ScanRange
-from rowkey.plan import count_first_rows
-from rowkey.table.scans.merge import defer_run, gather_copies, merge_runs
+from rowkey.engines import MAX_VERSIONS, CellSelection, Cursor, ScanRange
+from rowkey.plan import KeyRange, count_first_rows
+from rowkey.table.scans.merge import ScanItem, defer_run, gather_copies, merge_runs
 from rowkey.table.scans.scan_items import (
     build_event_items,
     build_row_items,
@@ -26,9 +26,6 @@ from rowkey.table.scans.scan_items import (
 from rowkey.table.scans.undecodable_rows import skip_undecodable_keys
 
 if TYPE_CHECKING:
-    from rowkey.engines import Cursor
-    from rowkey.plan import KeyRange
-    from rowkey.table.scans.merge import ScanItem
     from rowkey.table.scans.scan import Scan
 
 PAGE_CELLS = 64

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from rowkey.cells import RowCells
+from rowkey.engines import Cursor
 from rowkey.errors import RowError
-
-if TYPE_CHECKING:
-    from rowkey.cells import RowCells
-    from rowkey.engines import Cursor
-    from rowkey.keys import Key
+from rowkey.keys import Key
 
 MAX_UNDECODABLE_SAMPLES = 5
 """Rows that are named."""
