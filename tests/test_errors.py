@@ -17,7 +17,7 @@ import pytest
 import rowkey
 from rowkey.errors import Mistake, OneMistakeError, RowError, Unavailable
 from rowkey.hbase.errors import ConnectionLost, FailedAction
-from rowkey.hbase.registry.nodes import NodeReply
+from rowkey.hbase.registry.contract import NodeReply
 
 ARGUMENTS: dict[str, Any] = {
     "str": "host",

@@ -1,12 +1,13 @@
-"""Plugin folders: each file of such a folder defines one plugin, and each plugin is one class.
+"""Plugin folders: each plugin is one class, and a file of such a folder holds one or a family.
 
-Code outside of a folder names no plugin: it reads the attributes of the classes. Another package
-adds a plugin through the entry point group `rowkey.kinds`.
+A plugin is a class that has a name. Code outside of a folder names no plugin: it reads the
+attributes of the classes. Another package adds a plugin through the entry point group
+`rowkey.kinds`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -25,9 +26,9 @@ ENTRY_POINT_GROUP = "rowkey.kinds"
 def find_plugins(contract: type[K], package: str, path: Iterable[str]) -> Mapping[str, type[K]]:
     """Return the plugins of a folder by name, with those of other installed packages.
 
-    Nothing is imported before the first lookup. A lookup of one plugin imports that plugin, and a
-    list of names imports none, unless another package offers plugins, which may have any name. Such
-    a package imports the contract, so the package of the contract must be imported by then.
+    Nothing is imported before the first lookup, which imports the file of the same name, or all
+    files where there is none. Another package that offers plugins imports the contract, so the
+    package of the contract must be imported by then.
 
     Args:
         contract: the class that every plugin of the folder derives from.
@@ -37,8 +38,6 @@ def find_plugins(contract: type[K], package: str, path: Iterable[str]) -> Mappin
     Returns:
         Name to class, in the order of the names. Each lookup may raise `Unavailable`: a plugin of
         another package does not load, is not a plugin, or has a name that is taken.
-
-    Cost: imports the file of each plugin that is looked up, once.
     """
     return _PluginFolder(contract, package, path)
 
@@ -55,17 +54,21 @@ class _PluginFolder(Mapping[str, type[K]]):
         self.contract = contract
         self.package = package
         self.path = path
-        self.loaded_plugins: dict[str, type[K]] = {}
 
     @cached_property
-    def module_names(self) -> frozenset[str]:
-        """The names of the folder's files, which are the names of its plugins."""
+    def file_names(self) -> frozenset[str]:
+        """The names of the folder's files."""
         return frozenset(module.name for module in iter_modules(self.path))
 
     @cached_property
     def plugins(self) -> dict[str, type[K]]:
         """All plugins by name, in the order of the names."""
-        classes = {name: self._load_module(name) for name in self.module_names}
+        classes: dict[str, type[K]] = {}
+        for file in sorted(self.file_names):
+            found = self._load_file(file)
+            assert found, f"no class of {file}.py has a name"
+            assert classes.keys().isdisjoint(found), f"{file}.py has a name of another file"
+            classes |= found
         for point, plugin in _iterate_external_plugins(self.contract):
             name = _get_plugin_name(plugin)
             if name in classes:
@@ -78,48 +81,33 @@ class _PluginFolder(Mapping[str, type[K]]):
             classes[name] = plugin
         return dict(sorted(classes.items()))
 
-    def _load_module(self, name: str) -> type[K]:
-        """Return the plugin class of one file of the folder."""
-        plugin = self.loaded_plugins.get(name)
-        if plugin is None:
-            plugin = _load_plugin_class(self.contract, f"{self.package}.{name}")
-            assert _get_plugin_name(plugin) == name, f"{plugin} stands in {name}.py"
-            self.loaded_plugins[name] = plugin
-        return plugin
+    def _load_file(self, file: str) -> dict[str, type[K]]:
+        """Return the plugins that one file of the folder defines, by name."""
+        return _load_plugins(self.contract, f"{self.package}.{file}")
 
     def __getitem__(self, name: str) -> type[K]:
-        if _list_entry_points():
-            return self.plugins[name]
-        if name not in self.module_names:
-            raise KeyError(name)
-        return self._load_module(name)
+        if name in self.file_names and not _list_entry_points():
+            return self._load_file(name)[name]
+        return self.plugins[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.plugins if _list_entry_points() else sorted(self.module_names))
-
-    def values(self) -> ValuesView[type[K]]:
-        """Return all plugins, in the order of their names."""
-        return self.plugins.values()
-
-    def __contains__(self, name: object) -> bool:
-        return name in (self.plugins if _list_entry_points() else self.module_names)
+        return iter(self.plugins)
 
     def __len__(self) -> int:
-        return len(self.plugins if _list_entry_points() else self.module_names)
+        return len(self.plugins)
 
 
 @explain_shortage
-def _load_plugin_class(contract: type[K], module_name: str) -> type[K]:
-    """Return the one concrete plugin class that a module defines."""
+def _load_plugins(contract: type[K], module_name: str) -> dict[str, type[K]]:
+    """Return the plugin classes that a module defines, by name."""
     module = import_module(module_name)
-    classes = [
-        member
+    return {
+        _get_plugin_name(member): member
         for _, member in getmembers(module, isclass)
-        if member.__module__ == module_name and issubclass(member, contract)
-    ]
-    concrete = [plugin for plugin in classes if not isabstract(plugin)]
-    assert len(concrete) == 1, f"{module_name} must define one plugin, found {concrete}"
-    return concrete[0]
+        if member.__module__ == module_name
+        and issubclass(member, contract)
+        and _get_plugin_name(member) is not None
+    }
 
 
 @cache

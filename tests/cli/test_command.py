@@ -20,8 +20,7 @@ from pyarrow.parquet import write_table
 
 from cli.command import LOGS, run
 from command_server import CODE, MAIN, find_command, start_fork
-from rowkey.cli.group import program
-from rowkey.cli.grouped_command import COMMAND_GROUPS, GroupedCommand
+from rowkey.cli.group import COMMAND_GROUPS, GroupedCommand, program
 from table.companion_tables import write_designs
 
 ROWKEY = [sys.executable, "-m", "rowkey"]

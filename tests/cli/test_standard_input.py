@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from cli.command import run
-from rowkey.cli import standard_input
+from rowkey.cli import streams
 from rowkey.design import Design
 
 ROWS = "time,host,seq\n" + "".join(
@@ -64,7 +64,7 @@ def test_the_format_of_standard_input_is_named_or_shown_by_its_first_bytes() -> 
 
 def test_a_large_standard_input_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More bytes than the limit are refused, and their copy is removed."""
-    monkeypatch.setattr(standard_input, "MAX_STANDARD_INPUT_BYTES", 1_000)
+    monkeypatch.setattr(streams, "MAX_STANDARD_INPUT_BYTES", 1_000)
     found = run("init", "-", "--sample-format", "csv", stdin=ROWS)
     assert 2 == found.code
     assert "standard input has more than 1,000 bytes. Save it to a file" in found.err

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.engines.region_outline import RegionOutline, find_middle_row
+from rowkey.engines.region_tracker import RegionOutline, find_middle_row
 
 MARKS = 16
 

@@ -30,7 +30,7 @@ from rowkey.hbase.errors import (
 )
 from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.requests import Increment, Multi, Mutate, RawMulti
-from rowkey.hbase.requests.raw_multi import ActionFailure
+from rowkey.hbase.requests.multi import ActionFailure
 from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.table import HBaseTable
 from rowkey.hbase.wire.cellblocks import decode_cells

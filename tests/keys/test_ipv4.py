@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rowkey.errors import InvalidArgument
-from rowkey.keys.fields.ipv4 import Ipv4Field, format_addresses
+from rowkey.keys.fields.addresses import Ipv4Field, format_addresses
 from rowkey.schema import FieldDeclaration
 
 TYPE = Ipv4Field(FieldDeclaration(type="ipv4"))

@@ -29,7 +29,7 @@ from rowkey.keys.codecs.codec import Codec, ComplementedCodec
 from rowkey.keys.codecs.floats import OrderedFloatCodec
 from rowkey.keys.codecs.numbers import BigEndianCodec
 from rowkey.keys.codecs.strings import EscapedCodec, PaddedCodec, TerminatedCodec
-from rowkey.keys.fields.text import TextField
+from rowkey.keys.fields.texts import TextField
 from rowkey.keys.parts.complement import ComplementPart
 from rowkey.keys.parts.numbered_prefix import NumberedPrefix
 from rowkey.keys.parts.sequence import SequencePart

@@ -26,10 +26,9 @@ from move.twins import (
 from rowkey.cells import RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.move import VerificationResult, verify_move
-from rowkey.move.bin_digest import BinDigest
 from rowkey.move.comparison_rules import build_comparison_rules
 from rowkey.move.difference_search import MAX_ROUNDS
-from rowkey.move.row_hashes import RowHasher
+from rowkey.move.row_hashes import BinDigest, RowHasher
 from rowkey.move.table_digest import hash_table
 from table.clients import ManualClock, open_client, set_buckets
 

@@ -10,8 +10,8 @@ from rowkey.engines import open_engine
 from rowkey.engines.backends.hbase import HBaseEngine
 from rowkey.hbase import TableDescriptor
 from rowkey.hbase.admin import HBaseRegionCounts
-from rowkey.hbase.requests.cluster_status import ClusterStatus
-from rowkey.hbase.requests.region_load import RegionLoad
+from rowkey.hbase.requests.cluster import ClusterStatus
+from rowkey.hbase.requests.regions import RegionLoad
 from rowkey.hbase.wire.names import ServerName
 from rowkey.observe import CounterSnapshot, compute_interval
 

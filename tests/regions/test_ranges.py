@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from rowkey.errors import InvalidArgument
 from rowkey.regions import SPLIT_ALGORITHMS, SplitRequest, split_byte_range, split_prefix
-from rowkey.regions.splits.decimal_string import DecimalStringSplit
-from rowkey.regions.splits.hex_string import HexStringSplit
-from rowkey.regions.splits.uniform import UniformSplit
+from rowkey.regions.splits.even import DecimalStringSplit, HexStringSplit, UniformSplit
 
 ends = st.lists(st.sampled_from([0, 1, 97, 255]), max_size=4).map(bytes)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         is_comparison_true,
     )
     from rowkey.cells.cell import (
+        CELL_OVERHEAD_BYTES,
         COLUMN_DELETES,
         LATEST,
         Cell,
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
         CellType,
         RowCells,
         build_sort_key,
-    )
-    from rowkey.cells.cell_size import (
-        CELL_OVERHEAD_BYTES,
         compute_block_bytes,
         compute_cell_bytes,
         compute_vlong_bytes,
@@ -74,14 +72,14 @@ else:
                 "COUNTER_BYTES append_to_cell check_amount check_comparison is_comparison_true "
                 "increment_cell"
             ),
-            "cell": "COLUMN_DELETES LATEST Cell CellBlock CellType RowCells build_sort_key",
+            "cell": (
+                "CELL_OVERHEAD_BYTES COLUMN_DELETES LATEST Cell CellBlock CellType RowCells "
+                "build_sort_key compute_block_bytes compute_cell_bytes compute_vlong_bytes"
+            ),
             "compaction": "PURGE_DELAY_ATTRIBUTE parse_purge_delay_ms select_kept_cells",
             "compression_codecs": "find_compressor",
             "data_blocks": "BlockCell encode_block split_blocks",
             "families": "ATTRIBUTES FamilyAttribute Family bind_family find_family_mistakes",
-            "cell_size": (
-                "CELL_OVERHEAD_BYTES compute_block_bytes compute_cell_bytes compute_vlong_bytes"
-            ),
             "limits": (
                 "MAX_CELL_BYTES MAX_FAMILY_BYTES FOREVER_S MAX_JAVA_INT MAX_READ_ROW_BYTES "
                 "MAX_ROW_BYTES"

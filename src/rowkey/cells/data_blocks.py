@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from rowkey.cells.cell import CellType
-from rowkey.cells.cell_size import compute_block_bytes
+from rowkey.cells.cell import CellType, compute_block_bytes
 
 _SEQUENCE_ID = b"\0"
 """The number of a write, once a major compaction has forgotten it, as a vlong."""

@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from rowkey.cells.cell import COLUMN_DELETES, LATEST, Cell, CellType, RowCells
-from rowkey.cells.cell_size import CELL_OVERHEAD_BYTES, KEY_LENGTH_BYTES, TAGS_LENGTH_BYTES
+from rowkey.cells.cell import (
+    CELL_OVERHEAD_BYTES,
+    COLUMN_DELETES,
+    KEY_LENGTH_BYTES,
+    LATEST,
+    TAGS_LENGTH_BYTES,
+    Cell,
+    CellType,
+    RowCells,
+)
 from rowkey.cells.limits import MAX_CELL_BYTES, MAX_ROW_BYTES
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value, suggest_name

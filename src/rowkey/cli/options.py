@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowkey.cli.grouped_command import is_quiet
-from rowkey.cli.standard_input import has_standard_input, resolve_input_file
+from rowkey.cli.group import is_quiet
+from rowkey.cli.streams import has_standard_input, resolve_input_file
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -12,9 +12,13 @@ from rowkey.engines.damage import (
 )
 from rowkey.engines.engine_url import anchor_url, open_engine
 from rowkey.engines.ordering.row_clock import RowClock, get_time_ms
-from rowkey.engines.region_counts import OpenRegion, RegionAvailability, RegionRequestCounts
-from rowkey.engines.region_tracker import RegionTracker, SplitLimits
-from rowkey.engines.request_checks import check_cluster_spec
+from rowkey.engines.region_tracker import (
+    OpenRegion,
+    RegionAvailability,
+    RegionRequestCounts,
+    RegionTracker,
+    SplitLimits,
+)
 from rowkey.engines.requests import (
     MAX_VERSIONS,
     NEWEST_CELLS,
@@ -23,6 +27,7 @@ from rowkey.engines.requests import (
     CellSelection,
     ScanRange,
     TableSpec,
+    check_cluster_spec,
 )
 
 __all__ = [

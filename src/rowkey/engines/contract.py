@@ -15,7 +15,7 @@ from typing import ClassVar, Self, TypeAlias
 from rowkey.array_libraries import pa
 from rowkey.cells import Cell, CellBlock, Family, RowCells
 from rowkey.engines.ordering.row_clock import RowClock, get_time_ms
-from rowkey.engines.region_counts import OpenRegion, RegionAvailability, RegionRequestCounts
+from rowkey.engines.region_tracker import OpenRegion, RegionAvailability, RegionRequestCounts
 from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import Closed, NotSupported
 

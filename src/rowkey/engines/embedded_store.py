@@ -26,16 +26,17 @@ from rowkey.cells import (
 )
 from rowkey.engines.contract import Reader, SendCheck, Store
 from rowkey.engines.ordering.row_clock import RowClock, TableClock
-from rowkey.engines.region_counts import RegionRequestCounts
-from rowkey.engines.region_tracker import RegionTracker
-from rowkey.engines.request_checks import (
+from rowkey.engines.region_tracker import RegionRequestCounts, RegionTracker
+from rowkey.engines.requests import (
+    CellCondition,
+    CellSelection,
+    TableSpec,
     build_views,
     check_columns,
     check_selection,
     check_splits,
     check_table_attributes,
 )
-from rowkey.engines.requests import CellCondition, CellSelection, TableSpec
 from rowkey.errors import Closed, InvalidArgument
 from rowkey.messages import format_value
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from rowkey import fork_safety
 from rowkey.cells import CELL_OVERHEAD_BYTES, Cell, FamilyView, RowCells
 from rowkey.engines.embedded_store import EmbeddedTable
-from rowkey.engines.region_outline import find_middle_row
-from rowkey.engines.region_tracker import RegionTracker
+from rowkey.engines.region_tracker import RegionTracker, find_middle_row
 from rowkey.engines.requests import TableSpec
 
 if TYPE_CHECKING:

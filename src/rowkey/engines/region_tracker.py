@@ -1,18 +1,16 @@
-"""The regions of a table on an embedded engine: key ranges with counters of reads and writes.
-
-The tracker holds no cells. The engine reports each row that it reads or writes, so that the load
-that a simulation predicts can be measured.
-"""
+"""Regions of the embedded engines: their boundaries, counts and splits."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import add
 from threading import Lock
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rowkey.array_libraries import np
-from rowkey.engines.region_counts import RegionRequestCounts
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 from rowkey.regions import (
@@ -24,6 +22,121 @@ from rowkey.regions import (
     compute_split_threshold,
     locate_key_array,
 )
+
+
+class RegionOutline:
+    """Where the bytes of a region lie, in bounded memory however many rows it has.
+
+    Rows are marked with the bytes since the row that was marked before. Where there are too many,
+    every other mark is left out, so that the middle is found to 1 of 16,384 parts or better.
+
+    >>> outline = RegionOutline()
+    >>> for row in (b"a", b"b", b"c"):
+    ...     outline.add(row, 1)
+    >>> find_middle_row(*outline.finish())
+    b'b'
+    """
+
+    MAX_MARKS = 32_768
+
+    def __init__(self) -> None:
+        self._rows: list[bytes] = []
+        self._sizes: list[int] = []
+        self._row, self._size, self._step = b"", 0, 0
+
+    def add(self, row: bytes, size: int) -> None:
+        """Add the bytes of the next row."""
+        self._row, self._size = row, self._size + size
+        if self._size >= self._step:
+            self._add_mark()
+            if len(self._rows) == self.MAX_MARKS:
+                self._rows = self._rows[1::2]
+                self._sizes = [*map(add, self._sizes[::2], self._sizes[1::2])]
+                self._step = sum(self._sizes) // len(self._sizes)
+
+    def _add_mark(self) -> None:
+        self._rows.append(self._row)
+        self._sizes.append(self._size)
+        self._size = 0
+
+    def finish(self) -> tuple[list[bytes], list[int]]:
+        """Return the marked rows, ascending, and the bytes since the mark before each of them."""
+        if self._size:
+            self._add_mark()
+        return self._rows, self._sizes
+
+
+def find_middle_row(rows: Sequence[bytes], sizes: Iterable[int]) -> bytes | None:
+    """Return the row at the middle of a region's bytes; None if that is its first row.
+
+    >>> find_middle_row([b"a", b"b", b"c"], [1, 1, 1])
+    b'b'
+    """
+    sums = list(accumulate(sizes))
+    index = bisect_left(sums, sums[-1] / 2) if sums else 0
+    return rows[index] if index else None
+
+
+@dataclass(frozen=True, slots=True)
+class RegionRequestCounts:
+    """The read and write requests of one region since the table was created.
+
+    On a cluster: since its server opened the region.
+
+    Args:
+        start: its first row key, inclusive.
+        stop: the first row key after it; empty for the last region.
+        writes: mutations of a row: a put of many cells is one; so are an increment, an append and a
+            check-and-mutate that was applied.
+        reads: rows returned by gets and scans; a get that finds nothing counts as well.
+
+    Source: HRegion.writeRequestsCount and readRequestsCount.
+    """
+
+    start: bytes
+    stop: bytes
+    writes: int
+    reads: int
+
+
+class RegionAvailability(NamedTuple):
+    """How many regions of a table are open.
+
+    Args:
+        open: regions that a server has open and answers for.
+        total: all regions.
+    """
+
+    open: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRegion:
+    """A region on its server, with its request counts since the server opened it.
+
+    Args:
+        start: its first row key, inclusive.
+        stop: the first row key after it; empty for the last region.
+        writes: as in `RegionRequestCounts`.
+        reads: as in `RegionRequestCounts`.
+        server: the name of its server; empty on an embedded engine.
+        opening_id: identifies this opening of the region: counts only grow while it is the same.
+    """
+
+    start: bytes
+    stop: bytes
+    writes: int
+    reads: int
+    server: str
+    opening_id: Hashable
+
+    @classmethod
+    def from_counts(cls, counts: RegionRequestCounts) -> OpenRegion:
+        """Return the open region of an embedded engine, identified by its bounds."""
+        bounds = (counts.start, counts.stop)
+        return cls(*bounds, counts.writes, counts.reads, "", bounds)
+
 
 _MIN_SPLIT_BYTES = 2 << 20
 """Bytes below which no region splits by itself. Source: `compute_split_threshold` refuses smaller

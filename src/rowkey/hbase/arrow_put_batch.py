@@ -10,7 +10,7 @@ from rowkey.array_libraries import np, pc
 from rowkey.cells import CellBlock
 from rowkey.hbase.action_batch import ActionBatch, RegionSlice
 from rowkey.hbase.errors import HBaseError
-from rowkey.hbase.requests.raw_multi import ActionFailure, RawMulti
+from rowkey.hbase.requests.multi import ActionFailure, RawMulti
 from rowkey.hbase.wire.encoded_puts import encode_puts
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from rowkey.hbase.errors import (
 from rowkey.hbase.locations import RegionLocation, RegionLocator
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.registry import Registry
-from rowkey.hbase.requests.cluster_status import GetClusterStatus, StatusOption
+from rowkey.hbase.requests.cluster import GetClusterStatus, StatusOption
 from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.names import ServerName
 from rowkey.hbase.wire.proto import WireFormatError

@@ -17,19 +17,21 @@ from rowkey.cells import (
     find_table_name_mistakes,
 )
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.action_batch import run_batch
+from rowkey.hbase.action_batch import RowActionBatch, run_batch, split_into_waves
 from rowkey.hbase.argument_shapes import check_instance, check_list
 from rowkey.hbase.errors import FailedAction, PartialBatchFailure
 from rowkey.hbase.read_spec import ALL_COLUMNS, ReadSpec, ScanSpec
-from rowkey.hbase.requests.append import Append
-from rowkey.hbase.requests.check_and_mutate import CheckAndMutate
-from rowkey.hbase.requests.get import Exists, Get
-from rowkey.hbase.requests.increment import Increment
 from rowkey.hbase.requests.multi import Action, Outcome, RowRequest
-from rowkey.hbase.requests.mutate import DeleteRow, build_mutation
-from rowkey.hbase.requests.new_cells import NewCells
+from rowkey.hbase.requests.row_reads import Exists, Get
+from rowkey.hbase.requests.row_writes import (
+    Append,
+    CheckAndMutate,
+    DeleteRow,
+    Increment,
+    NewCells,
+    build_mutation,
+)
 from rowkey.hbase.retrying_caller import RetryingCaller
-from rowkey.hbase.row_action_batch import RowActionBatch, split_into_waves
 from rowkey.hbase.scanning import Scanner
 from rowkey.hbase.wire.names import META_TABLE
 from rowkey.messages import format_value

@@ -64,8 +64,7 @@ if TYPE_CHECKING:
         refuse_nulls,
     )
     from rowkey.keys.batches.key_assembly import check_key_lengths, find_leading_parts
-    from rowkey.keys.batches.refused_rows import add_row_number
-    from rowkey.keys.batches.validation import validate_batch
+    from rowkey.keys.batches.validation import add_row_number, validate_batch
 
 _MODULE_BY_NAME = {
     "ByteColumn": "byte_columns",
@@ -73,7 +72,7 @@ _MODULE_BY_NAME = {
     "FieldColumn": "columns",
     "FixedByteColumn": "byte_columns",
     "SlicedByteColumn": "byte_columns",
-    "add_row_number": "refused_rows",
+    "add_row_number": "validation",
     "build_field_column": "columns",
     "build_missing_column_error": "columns",
     "check_key_lengths": "key_assembly",

@@ -296,8 +296,7 @@ class Key:
         Cost: 10 to 80 ns a row.
         """
         from rowkey.keys.batches.key_assembly import assemble_keys
-        from rowkey.keys.batches.refused_rows import locate_refused_row
-        from rowkey.keys.batches.validation import validate_batch
+        from rowkey.keys.batches.validation import locate_refused_row, validate_batch
 
         def encode_rows(row_count: int) -> None:
             some_salts = None if salts is None else salts[:row_count]

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
         load_progress,
         save_progress,
     )
+    from rowkey.move.copying import TransferResult, transfer_table
     from rowkey.move.design_comparison import compare_designs
     from rowkey.move.difference_repair import RepairOutcome, RowRepair, repair_differences
     from rowkey.move.difference_search import FieldDifference, RowDifference
     from rowkey.move.finding import FindingLevel, MoveFinding
+    from rowkey.move.lost_cells import StayingCells
     from rowkey.move.move import Move
     from rowkey.move.move_record import MoveRecord
     from rowkey.move.preflight import MovePlan, MoveStep, plan_move
     from rowkey.move.rate_limit import RateLimit
     from rowkey.move.status import MoveSettings, MoveStatus, read_status
-    from rowkey.move.staying_cells import StayingCells
     from rowkey.move.switch import SwitchResult
     from rowkey.move.table_digest import SideCounts, SkippedRow
-    from rowkey.move.transfer import TransferResult, transfer_table
     from rowkey.move.verification import VerificationResult, verify_move
 else:
     __getattr__ = build_lazy_getattr(
@@ -38,20 +38,20 @@ else:
         {
             "collisions": "Collision CollisionResult find_collisions has_distinct_places",
             "copier": "CopyResult CopyStatus RowCopier",
+            "copying": "TransferResult transfer_table",
             "copy_progress": "CopyInterval CopyProgress load_progress save_progress",
             "design_comparison": "compare_designs",
             "difference_repair": "RepairOutcome RowRepair repair_differences",
             "difference_search": "FieldDifference RowDifference",
-            "finding": "FindingLevel MoveFinding",
+            "lost_cells": "StayingCells",
             "move": "Move",
             "move_record": "MoveRecord",
+            "finding": "FindingLevel MoveFinding",
             "preflight": "MovePlan MoveStep plan_move",
             "rate_limit": "RateLimit",
-            "staying_cells": "StayingCells",
             "status": "MoveSettings MoveStatus read_status",
             "switch": "SwitchResult",
             "table_digest": "SideCounts SkippedRow",
-            "transfer": "TransferResult transfer_table",
             "verification": "VerificationResult verify_move",
         },
     )

@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
-from rowkey.move.bin_digest import BIN_COUNT
 from rowkey.move.identities import iterate_identities
+from rowkey.move.row_hashes import BIN_COUNT
 from rowkey.move.row_images import RowImageReader
 from rowkey.move.table_digest import SideCounts, hash_table
 from rowkey.rows import format_column
 from rowkey.table import GenerationState
 
 if TYPE_CHECKING:
-    from rowkey.move.bin_digest import BinDigest, IntArray
     from rowkey.move.comparison_rules import ComparisonRules
-    from rowkey.move.row_hashes import HashedRows, LimbArray
+    from rowkey.move.row_hashes import BinDigest, HashedRows, IntArray, LimbArray
     from rowkey.move.row_images import Column, RowImage
 
     Identity = dict[str, Any]

@@ -8,6 +8,7 @@ from typing import Any
 
 from rowkey.catalog import MovePhase
 from rowkey.move.copy_progress import load_progress
+from rowkey.move.lost_cells import StayingCells
 from rowkey.move.move_record import (
     CAUGHT_UP_NOTE,
     HISTORY_NOTE,
@@ -15,7 +16,6 @@ from rowkey.move.move_record import (
     VERIFICATION_NOTE,
     MoveRecord,
 )
-from rowkey.move.staying_cells import StayingCells
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,13 @@ from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 from rowkey.move.comparison_rules import ComparisonRules, build_comparison_rules
-from rowkey.move.staying_cells import StayingCells, list_staying_cells
+from rowkey.move.lost_cells import StayingCells, list_staying_cells
 from rowkey.move.table_digest import SideCounts, hash_table
 from rowkey.table import GenerationState
 
 if TYPE_CHECKING:
-    from rowkey.move.bin_digest import BinDigest
     from rowkey.move.difference_search import RowDifference
-    from rowkey.move.row_hashes import BoolArray
+    from rowkey.move.row_hashes import BinDigest, BoolArray
     from rowkey.move.table_digest import Progress
 
 DEFAULT_LISTED = 100
@@ -152,8 +151,8 @@ def verify_move(
     if not 0 < sample_share <= 1:
         what = f"{format_value(sample_share)} is not a share of the rows"
         raise InvalidArgument("sample_share", what, "a number above 0, at most 1")
-    from rowkey.move.bin_digest import BIN_COUNT
     from rowkey.move.difference_search import DifferenceSearch
+    from rowkey.move.row_hashes import BIN_COUNT
 
     started_s = time.monotonic()
     rules = build_comparison_rules(source, target)
@@ -203,7 +202,7 @@ def choose_bins(sample_share: float, seed: int) -> BoolArray | None:
     >>> int(choose_bins(0.01, seed=7).sum())
     41
     """
-    from rowkey.move.bin_digest import BIN_COUNT
+    from rowkey.move.row_hashes import BIN_COUNT
 
     if sample_share == 1:
         return None
@@ -222,7 +221,7 @@ def _compute_digest(
     progress: Progress,
 ) -> BinDigest:
     """Return the digest of the rows of a table."""
-    from rowkey.move.bin_digest import BinDigest
+    from rowkey.move.row_hashes import BinDigest
 
     digest = BinDigest()
     for rows in hash_table(state, rules, counts, bins, listed):

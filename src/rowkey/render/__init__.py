@@ -78,10 +78,12 @@ if TYPE_CHECKING:
         format_next_commands,
         list_next_commands,
     )
-    from rowkey.render.notices.github import format_github_commands
-    from rowkey.render.notices.junit import format_junit
-    from rowkey.render.notices.notice import CheckedFile
-    from rowkey.render.notices.sarif import build_sarif_document
+    from rowkey.render.notices import (
+        CheckedFile,
+        build_sarif_document,
+        format_github_commands,
+        format_junit,
+    )
     from rowkey.render.page import (
         LANGUAGES,
         NotebookResult,
@@ -173,10 +175,7 @@ else:
                 "VECTORS_FIELDS list_paths"
             ),
             "findings": "FINDINGS_FIELDS format_findings build_findings_document",
-            "notices.notice": "CheckedFile",
-            "notices.github": "format_github_commands",
-            "notices.junit": "format_junit",
-            "notices.sarif": "build_sarif_document",
+            "notices": "CheckedFile build_sarif_document format_github_commands format_junit",
             "row_types": "format_row_types",
             "running_tables": (
                 "LIVE_FIELDS PROOF_FIELDS build_live_document print_live print_proof "

@@ -289,7 +289,7 @@ class Layout:
             cells: as for `decode_batch`; each row holds one event.
             report_row: called with the key of each other row, and why it cannot be decoded.
         """
-        from rowkey.rows.batches.undecodable import select_decodable_rows
+        from rowkey.rows.batches.undeclared import select_decodable_rows
 
         return select_decodable_rows(self, cells, report_row)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Cell
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.locations.meta_rows import MetaRow
-from rowkey.hbase.messages.scan_response import ScanResponse
+from rowkey.hbase.locations.meta import MetaRow
+from rowkey.hbase.messages.reads import ScanResponse
 from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.settings import Settings
 from rowkey.hbase.wire.cellblocks import encode_cell

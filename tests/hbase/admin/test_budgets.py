@@ -17,7 +17,7 @@ from rowkey.hbase.admin.procedures import META_PAGE_ROWS, SECONDS_PER_REGION, co
 from rowkey.hbase.errors import OperationTimedOut
 from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
-from rowkey.hbase.requests.procedure_result import ProcedureResult, ProcedureState
+from rowkey.hbase.requests.tables import ProcedureResult, ProcedureState
 from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import ServerName, build_region_name
 

@@ -12,23 +12,34 @@ from rowkey.cells import Family
 from rowkey.hbase.admin.descriptors import build_family_schema
 from rowkey.hbase.errors import TableNotFound
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
-from rowkey.hbase.requests.cluster_status import GetClusterStatus, StatusOption
-from rowkey.hbase.requests.procedure_result import (
-    GetProcedureResult,
-    ProcedureResult,
-    ProcedureState,
-)
-from rowkey.hbase.requests.region_info import CompactionState, GetRegionInfo, RegionInfo
-from rowkey.hbase.requests.region_load import GetRegionLoad, RegionLoad
-from rowkey.hbase.requests.regions import CompactRegion, FlushRegion, MergeRegions, MoveRegion
-from rowkey.hbase.requests.switches import (
+from rowkey.hbase.requests.cluster import (
+    GetClusterStatus,
     IsBalancerEnabled,
     IsSplitOrMergeEnabled,
     MasterSwitch,
     SetBalancerRunning,
     SetSplitOrMerge,
+    StatusOption,
 )
-from rowkey.hbase.requests.tables import CreateTable, GetTableState, TableState
+from rowkey.hbase.requests.regions import (
+    CompactionState,
+    CompactRegion,
+    FlushRegion,
+    GetRegionInfo,
+    GetRegionLoad,
+    MergeRegions,
+    MoveRegion,
+    RegionInfo,
+    RegionLoad,
+)
+from rowkey.hbase.requests.tables import (
+    CreateTable,
+    GetProcedureResult,
+    GetTableState,
+    ProcedureResult,
+    ProcedureState,
+    TableState,
+)
 from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.names import ServerName, build_region_name
 from rowkey.hbase.wire.proto import (

@@ -14,10 +14,8 @@ from rowkey.hbase.admin import Admin
 from rowkey.hbase.errors import TableNotEnabled
 from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
-from rowkey.hbase.requests.cluster_status import ClusterStatus
-from rowkey.hbase.requests.procedure_result import ProcedureResult, ProcedureState
-from rowkey.hbase.requests.switches import MasterSwitch
-from rowkey.hbase.requests.tables import TableState
+from rowkey.hbase.requests.cluster import ClusterStatus, MasterSwitch
+from rowkey.hbase.requests.tables import ProcedureResult, ProcedureState, TableState
 from rowkey.hbase.wire.names import ServerName, build_region_name
 
 if TYPE_CHECKING:

@@ -26,10 +26,9 @@ from rowkey.hbase.errors import (
 )
 from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
-from rowkey.hbase.requests.cluster_status import ClusterStatus, OpenRegionCount
-from rowkey.hbase.requests.procedure_result import ProcedureResult, ProcedureState
-from rowkey.hbase.requests.region_info import CompactionState
-from rowkey.hbase.requests.region_load import RegionLoad
+from rowkey.hbase.requests.cluster import ClusterStatus, OpenRegionCount
+from rowkey.hbase.requests.regions import CompactionState, RegionLoad
+from rowkey.hbase.requests.tables import ProcedureResult, ProcedureState
 from rowkey.hbase.wire.names import ServerName, build_region_name
 
 RUNNING_RESULT = ProcedureResult(ProcedureState.RUNNING)

@@ -16,7 +16,7 @@ from rowkey.hbase import ReadSpec, ScanSpec, Settings, happybase
 from rowkey.hbase.filters import PrefixFilter
 from rowkey.hbase.happybase.connection import Connection
 from rowkey.hbase.happybase.table import Table
-from rowkey.hbase.requests.mutate import DeleteRow
+from rowkey.hbase.requests.row_writes import DeleteRow
 from rowkey.hbase.scanning import ScanBlock
 from rowkey.hbase.wire.cellblocks import encode_cells
 

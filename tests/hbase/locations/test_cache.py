@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rowkey.hbase.locations.region_location import RegionLocation
-from rowkey.hbase.locations.region_map import RegionMap
+from rowkey.hbase.locations.region_map import RegionLocation, RegionMap
 from rowkey.hbase.wire.names import ServerName, build_region_name
 
 SERVER = ServerName("rs1", 16020, 7)

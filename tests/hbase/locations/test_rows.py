@@ -7,7 +7,7 @@ import pytest
 from hbase.locations.fake_meta import MetaEntry
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import Unavailable
-from rowkey.hbase.locations.meta_rows import (
+from rowkey.hbase.locations.meta import (
     build_end_key,
     build_key_above_holder,
     build_key_at_start,

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hbase.requests import protos
 from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.hbase.errors import NotServingRegion
-from rowkey.hbase.messages.action_encoder import encode_actions
-from rowkey.hbase.messages.mutations import PUT, encode_mutation
+from rowkey.hbase.messages.mutations import PUT, encode_actions, encode_mutation
 from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.requests import (
     CheckAndMutate,

@@ -13,7 +13,7 @@ import pytest
 from rowkey.cells import LATEST, Cell, CellType, RowCells, is_comparison_true
 from rowkey.engines import CellSelection
 from rowkey.hbase.errors import DoNotRetryIO, NoSuchColumnFamily, NotServingRegion
-from rowkey.hbase.messages.action_encoder import encode_actions
+from rowkey.hbase.messages.mutations import encode_actions
 from rowkey.hbase.read_spec import ReadSpec
 from rowkey.hbase.requests import (
     Append,

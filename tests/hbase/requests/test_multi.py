@@ -15,9 +15,9 @@ from hbase.requests.test_writes import FAULT, NO_FAMILY, SPECIFIER, mutations, s
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.errors import HBaseError, MalformedAnswer, NoSuchColumnFamily
-from rowkey.hbase.messages.action_encoder import encode_actions
 from rowkey.hbase.messages.contract import Idempotence
 from rowkey.hbase.messages.multi_response import is_all_done
+from rowkey.hbase.messages.mutations import encode_actions
 from rowkey.hbase.requests import (
     Append,
     DeleteRow,

@@ -35,7 +35,7 @@ from rowkey.hbase.requests import (
     MutateRow,
     build_mutation,
 )
-from rowkey.hbase.requests.new_cells import NewCells
+from rowkey.hbase.requests.row_writes import NewCells
 from rowkey.hbase.wire.cellblocks import decode_cells, encode_cells
 from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.proto import WireFormatError

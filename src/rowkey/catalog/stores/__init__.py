@@ -1,4 +1,4 @@
-"""The types of catalogs, one file each."""
+"""The types of catalogs, each a class."""
 
 from rowkey.catalog.contract import Catalog
 from rowkey.plugins import find_plugins

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     OUTPUT_FORMAT_OPTION,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGNS_ARGUMENT,
     NEVER_FAIL,

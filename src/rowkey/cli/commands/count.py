@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.conditions import WHERE_OPTION
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     OUTPUT_FORMAT_OPTION,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, FILE_PATH, print_lines, to_json
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import FILE_PATH, FORCE_OPTION, check_overwrite, print_notes
 from rowkey.cli.tables import TABLE_URL_OPTION
 from rowkey.messages import pluralize

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     SKIP_UNDECODABLE_OPTION,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, FILE_PATH, print_lines
 
 

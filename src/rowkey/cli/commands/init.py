@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     FILE_PATH,
     FORCE_OPTION,
@@ -19,7 +19,7 @@ from rowkey.cli.options import (
     print_notes,
     show_phases,
 )
-from rowkey.cli.standard_input import is_standard_input, resolve_input_file
+from rowkey.cli.streams import is_standard_input, resolve_input_file
 
 
 @define_command("Design", "Draft a design file from recorded events.")

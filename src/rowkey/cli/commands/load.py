@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from rowkey.cli.destination import FORMATS_BY_SUFFIX, GZIP_SUFFIX
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     FILE_PATH,
@@ -19,7 +19,7 @@ from rowkey.cli.options import (
     print_notes,
     show_progress,
 )
-from rowkey.cli.standard_input import is_standard_input, resolve_input_file
+from rowkey.cli.streams import is_standard_input, resolve_input_file
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 from rowkey.messages import shorten_text
 

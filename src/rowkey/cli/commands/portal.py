@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import FILE_PATH, print_lines, print_notes
 
 LOCAL_ADDRESS, DEFAULT_PORT = "127.0.0.1", 8765

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import OUTPUT_FORMAT_OPTION, print_json, print_lines
 from rowkey.errors import InvalidArgument
 

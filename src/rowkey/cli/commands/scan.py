@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rowkey.cli.conditions import WHERE_OPTION
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     LIMIT_OPTION,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rowkey.cli.grouped_command import define_command
+from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     FILE_PATH,
     NO_CACHE_OPTION,

@@ -1,4 +1,4 @@
-"""The storage engines: one per file."""
+"""The storage engines, each a class."""
 
 from rowkey.engines.contract import Engine
 from rowkey.plugins import find_plugins

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from rowkey.engines.contract import Engine, Store
 from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.ordering.row_clock import get_time_ms
-from rowkey.engines.request_checks import check_cluster_spec
-from rowkey.engines.requests import TableSpec
+from rowkey.engines.requests import TableSpec, check_cluster_spec
 
 if TYPE_CHECKING:
     from rowkey.hbase import Client
@@ -126,3 +125,10 @@ class HBaseEngine(Engine):
         if not self._closed:
             self._closed = True
             self.client.close()
+
+
+class HBaseMasterEngine(HBaseEngine):
+    """An HBase cluster found by its masters: `hbase+master://m1:16000,m2:16000`."""
+
+    name = "hbase_master"
+    scheme = "hbase+master"

@@ -29,8 +29,15 @@ from rowkey.engines.embedded_store import (
 )
 from rowkey.engines.memory_table import MemoryTable, SortedRows
 from rowkey.engines.ordering.row_clock import get_time_ms
-from rowkey.engines.request_checks import check_family_attributes, check_rows, check_spec
-from rowkey.engines.requests import NEWEST_CELLS, CellSelection, ScanRange, TableSpec
+from rowkey.engines.requests import (
+    NEWEST_CELLS,
+    CellSelection,
+    ScanRange,
+    TableSpec,
+    check_family_attributes,
+    check_rows,
+    check_spec,
+)
 from rowkey.engines.row_cursor import RowCursor
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from rowkey.engines.embedded_store import (
     build_table_exists_error,
 )
 from rowkey.engines.ordering.row_clock import get_time_ms
-from rowkey.engines.request_checks import check_spec
-from rowkey.engines.requests import TableSpec
+from rowkey.engines.requests import TableSpec, check_spec
 from rowkey.engines.rocksdb import OpenTable, RocksStore, check_codecs
 from rowkey.engines.rocksdb.directory_lock import LOCK_FILE, lock_directory
 from rowkey.engines.rocksdb.storage_errors import explain_error

@@ -24,8 +24,13 @@ from rowkey.engines.contract import Cursor, Reader, SendCheck, Store
 from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
 from rowkey.engines.ordering.row_clock import RowClock
-from rowkey.engines.region_counts import OpenRegion, RegionAvailability, RegionRequestCounts
-from rowkey.engines.request_checks import (
+from rowkey.engines.region_tracker import OpenRegion, RegionAvailability, RegionRequestCounts
+from rowkey.engines.requests import (
+    NEWEST_CELLS,
+    CellCondition,
+    CellSelection,
+    ScanRange,
+    TableSpec,
     check_columns,
     check_family_attributes,
     check_rows,
@@ -33,7 +38,6 @@ from rowkey.engines.request_checks import (
     check_splits,
     check_table_attributes,
 )
-from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import Unavailable
 from rowkey.hbase import (
     BinaryComparator,

@@ -31,7 +31,7 @@ from rowkey.engines.pairs.layout import (
 from rowkey.engines.pairs.pair_reader import iterate_row_bounds, open_pairs, read_chunks
 from rowkey.engines.pairs.pair_source import EndCheck, FrozenPairs
 from rowkey.engines.pairs.row_decoder import read_row_cells
-from rowkey.engines.region_outline import RegionOutline, find_middle_row
+from rowkey.engines.region_tracker import RegionOutline, find_middle_row
 from rowkey.engines.requests import ScanRange, TableSpec
 from rowkey.engines.rocksdb.database import Database
 from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, read_spec, store_spec

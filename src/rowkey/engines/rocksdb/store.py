@@ -11,9 +11,15 @@ from rowkey.engines.pairs.pair_reader import PairReader, open_pairs
 from rowkey.engines.pairs.pair_source import AnyPairSource, EndCheck, FrozenPairs
 from rowkey.engines.pairs.row_decoder import read_row_cells
 from rowkey.engines.pairs.row_pages import read_qualifier_range
-from rowkey.engines.region_counts import RegionRequestCounts
-from rowkey.engines.request_checks import build_views, check_family_attributes, check_rows
-from rowkey.engines.requests import NEWEST_CELLS, CellSelection, ScanRange
+from rowkey.engines.region_tracker import RegionRequestCounts
+from rowkey.engines.requests import (
+    NEWEST_CELLS,
+    CellSelection,
+    ScanRange,
+    build_views,
+    check_family_attributes,
+    check_rows,
+)
 from rowkey.engines.rocksdb.block_loader import load_blocks
 from rowkey.engines.rocksdb.compaction_purge import purge_table
 from rowkey.engines.rocksdb.cursor import ScanCursors

@@ -21,7 +21,7 @@ from rowkey.durable_files import (
     read_regular_file,
     replace_file,
 )
-from rowkey.engines.request_checks import check_family_attributes
+from rowkey.engines.requests import check_family_attributes
 from rowkey.errors import CorruptionError, InvalidArgument, NotSupported, Unavailable
 from rowkey.messages import format_value
 

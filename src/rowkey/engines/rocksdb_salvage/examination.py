@@ -13,8 +13,7 @@ from rowkey.cells import Family
 from rowkey.engines.damage import CellInspection, Examination, RowInterval
 from rowkey.engines.pairs.pair_reader import open_pairs
 from rowkey.engines.pairs.pair_source import EndCheck
-from rowkey.engines.request_checks import build_views
-from rowkey.engines.requests import CellSelection, ScanRange, TableSpec
+from rowkey.engines.requests import CellSelection, ScanRange, TableSpec, build_views
 from rowkey.engines.rocksdb.cursor import ScanCursors
 from rowkey.engines.rocksdb.database import parse_family_name, to_column_family
 from rowkey.engines.rocksdb.storage_errors import explain_error

@@ -17,9 +17,9 @@ from rowkey.cells import (
     find_table_name_mistakes,
 )
 from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
-from rowkey.hbase.admin.descriptors import find_family_field
-from rowkey.hbase.admin.table_attributes import (
+from rowkey.hbase.admin.descriptors import (
     check_attributes,
+    find_family_field,
     is_nonempty_text,
     is_utf8_encodable,
 )

@@ -5,15 +5,16 @@ from __future__ import annotations
 from rowkey.cells import find_table_name_mistakes
 from rowkey.hbase.admin.argument_checks import ArgumentChecks
 from rowkey.hbase.admin.procedures import ProcedureRunner
-from rowkey.hbase.requests.cluster_status import ClusterStatus, GetClusterStatus
-from rowkey.hbase.requests.namespaces import CreateNamespace, DeleteNamespace, ListNamespaces
-from rowkey.hbase.requests.switches import (
+from rowkey.hbase.requests.cluster import (
+    ClusterStatus,
+    GetClusterStatus,
     IsBalancerEnabled,
     IsSplitOrMergeEnabled,
     MasterSwitch,
     SetBalancerRunning,
     SetSplitOrMerge,
 )
+from rowkey.hbase.requests.tables import CreateNamespace, DeleteNamespace, ListNamespaces
 from rowkey.hbase.settings import Deadline
 
 

@@ -11,8 +11,8 @@ from rowkey.hbase.admin.argument_checks import ArgumentChecks
 from rowkey.hbase.admin.procedures import ProcedureRunner, poll_with_backoff
 from rowkey.hbase.errors import HBaseError, InvalidRequest
 from rowkey.hbase.locations import RegionLocation
-from rowkey.hbase.requests.cluster_status import GetClusterStatus, StatusOption
-from rowkey.hbase.requests.region_load import GetRegionLoad, RegionLoad
+from rowkey.hbase.requests.cluster import GetClusterStatus, StatusOption
+from rowkey.hbase.requests.regions import GetRegionLoad, RegionLoad
 from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import ServerName, shorten_table_name

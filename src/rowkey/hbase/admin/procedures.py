@@ -10,14 +10,14 @@ from typing import Final
 from rowkey.cells import RowCells
 from rowkey.errors import Unavailable
 from rowkey.hbase.errors import CallTimedOut, OperationTimedOut, parse_remote_error
-from rowkey.hbase.locations.meta_rows import (
+from rowkey.hbase.locations.meta import (
     build_end_key,
     build_first_key,
     build_meta_scan,
     decode_whole_rows,
 )
-from rowkey.hbase.messages.procedure_request import ProcedureRequest
-from rowkey.hbase.requests.procedure_result import (
+from rowkey.hbase.messages.schema import ProcedureRequest
+from rowkey.hbase.requests.tables import (
     GetProcedureResult,
     ProcedureResult,
     ProcedureState,

@@ -11,13 +11,15 @@ from rowkey.errors import InvalidArgument
 from rowkey.hbase.admin.argument_checks import ArgumentChecks
 from rowkey.hbase.admin.procedures import ProcedureRunner, poll_with_backoff
 from rowkey.hbase.locations import RegionLocation
-from rowkey.hbase.requests.cluster_status import GetClusterStatus, StatusOption
-from rowkey.hbase.requests.region_info import CompactionState, GetRegionInfo, RegionInfo
+from rowkey.hbase.requests.cluster import GetClusterStatus, StatusOption
 from rowkey.hbase.requests.regions import (
+    CompactionState,
     CompactRegion,
     FlushRegion,
+    GetRegionInfo,
     MergeRegions,
     MoveRegion,
+    RegionInfo,
     SplitRegion,
 )
 from rowkey.hbase.settings import Deadline

@@ -20,7 +20,7 @@ from rowkey.hbase.admin.descriptors import (
 from rowkey.hbase.admin.tables import TableAdmin
 from rowkey.hbase.errors import NamespaceExist, NamespaceNotFound
 from rowkey.hbase.messages.schema import TableSchema
-from rowkey.hbase.requests.cluster_status import GetClusterStatus, StatusOption
+from rowkey.hbase.requests.cluster import GetClusterStatus, StatusOption
 from rowkey.hbase.requests.tables import CreateTable
 from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import split_table_name

@@ -16,11 +16,11 @@ from rowkey.hbase.admin.descriptors import (
     ALTERED_MEANWHILE_REMEDY,
     TableDescriptor,
     build_family_schema,
+    expand_split_policy,
     find_attribute_differences,
     find_family_differences,
 )
 from rowkey.hbase.admin.procedures import ProcedureRunner
-from rowkey.hbase.admin.table_attributes import expand_split_policy
 from rowkey.hbase.errors import (
     InvalidFamilyOperation,
     TableNotDisabled,

@@ -18,29 +18,27 @@ HBaseError
 ```
 """
 
-from rowkey.hbase.errors.base_errors import (
-    BusyError,
-    HBaseError,
-    InvalidRequest,
-    RemoteError,
-    RetryNowError,
-    ScannerLost,
-    ServerGone,
-    StaleLocationError,
-)
 from rowkey.hbase.errors.client_errors import (
     AuthenticationNeeded,
+    BusyError,
     CallTimedOut,
     ClientClosed,
     ConnectionLost,
     FailedAction,
     FatalConnection,
+    HBaseError,
     HeaderRefused,
+    InvalidRequest,
     MalformedAnswer,
     MaybeApplied,
     OperationTimedOut,
     OverwrittenAnswer,
     PartialBatchFailure,
+    RemoteError,
+    RetryNowError,
+    ScannerLost,
+    ServerGone,
+    StaleLocationError,
     UnknownHost,
 )
 from rowkey.hbase.errors.remote_error_parser import parse_remote_error

@@ -6,11 +6,15 @@ import re
 from types import ModuleType
 from typing import Final
 
-from rowkey.hbase.errors import base_errors, client_errors, server_errors
-from rowkey.hbase.errors.base_errors import HBaseError, InvalidRequest, RemoteError
-from rowkey.hbase.errors.client_errors import AuthenticationNeeded
-from rowkey.hbase.errors.server_errors import (
+from rowkey.hbase.errors import client_errors, server_errors
+from rowkey.hbase.errors.client_errors import (
     HBASE_PACKAGE,
+    AuthenticationNeeded,
+    HBaseError,
+    InvalidRequest,
+    RemoteError,
+)
+from rowkey.hbase.errors.server_errors import (
     AccessDenied,
     DoNotRetryIO,
     FailedSanityCheck,
@@ -148,7 +152,7 @@ def _list_error_classes(module: ModuleType) -> list[type[HBaseError]]:
 
 _CLASSES_BY_JAVA_NAME: Final[dict[str, type[HBaseError]]] = {
     name: error_class
-    for module in (base_errors, server_errors, client_errors)
+    for module in (client_errors, server_errors)
     for error_class in _list_error_classes(module)
     for name in error_class.java_names
 }

@@ -6,9 +6,10 @@ when, was tried on 2.6.4.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-from rowkey.hbase.errors.base_errors import (
+from rowkey.hbase.errors.client_errors import (
+    HBASE_PACKAGE,
     BusyError,
     InvalidRequest,
     RetryNowError,
@@ -16,9 +17,6 @@ from rowkey.hbase.errors.base_errors import (
     ServerGone,
     StaleLocationError,
 )
-
-HBASE_PACKAGE: Final = "org.apache.hadoop.hbase."
-"""Package that HBase's own classes are in, or below."""
 
 
 def _qualify_names(*names: str) -> tuple[str, ...]:

@@ -20,8 +20,13 @@ from rowkey.hbase.filters.comparators import (
     RegexStringComparator,
     SubstringComparator,
 )
-from rowkey.hbase.filters.contract import Comparator, Filter
-from rowkey.hbase.filters.lists import FilterList, SkipFilter, WhileMatchFilter
+from rowkey.hbase.filters.contract import (
+    Comparator,
+    Filter,
+    FilterList,
+    SkipFilter,
+    WhileMatchFilter,
+)
 from rowkey.hbase.filters.rows import (
     FuzzyRowFilter,
     InclusiveStopFilter,

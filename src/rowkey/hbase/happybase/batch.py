@@ -19,7 +19,7 @@ from rowkey.hbase.happybase.arguments import (
     to_bytes,
     to_timestamp,
 )
-from rowkey.hbase.requests.mutate import DeleteRow
+from rowkey.hbase.requests.row_writes import DeleteRow
 
 if TYPE_CHECKING:
     from rowkey.hbase.happybase.table import Table

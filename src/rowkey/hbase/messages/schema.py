@@ -1,17 +1,20 @@
-"""Schemas of tables and families in HBase's protocol: names, and attributes as texts."""
+"""Tables, families and regions as messages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from secrets import randbits
+from typing import ClassVar, Self
 
+from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.names import encode_table_name, parse_table_name
 from rowkey.hbase.wire.proto import (
     ProtoMessage,
     encode_bytes,
     encode_message,
     encode_text,
+    encode_uint,
 )
 
 # Texts that are not UTF-8 are sent back as they came.
@@ -117,3 +120,30 @@ def _decode_pairs(msg: ProtoMessage, number: int) -> dict[str, str]:
         one.get_bytes(1).decode(*_TEXT_CODEC): one.get_bytes(2).decode(*_TEXT_CODEC)
         for one in pairs
     }
+
+
+def generate_nonce() -> int:
+    """Return a random number that no other request has, 1..2^63-1; 0 would mean none."""
+    return randbits(63) or 1
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureRequest(Request[int]):
+    """A request to the master that starts a procedure; its answer is the procedure's id.
+
+    Args:
+        nonce: a retry with the same nonce starts nothing new, and gets the same answer.
+
+    Source: HBase 2.6.4, the same nonce gives the same procedure; 0 stands for none.
+    """
+
+    service: ClassVar[str] = "MasterService"
+    nonce: int = field(default_factory=generate_nonce, kw_only=True)
+
+    def encode_nonce(self, number: int) -> bytes:
+        """Encode the fields nonce_group and nonce; `number` is the field number of the first."""
+        return encode_uint(number, 0) + encode_uint(number + 1, self.nonce)
+
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> int:
+        """Return the id of the procedure; 0 if the master started none."""
+        return max(answer.require_fields(1).get_int64(1), 0)

@@ -2,11 +2,11 @@
 
 from rowkey.hbase.registry.contract import (
     ClusterNotFound,
+    NodeReply,
     Registry,
     RegistryUnavailable,
     RegistryUnreachable,
 )
-from rowkey.hbase.registry.nodes import NodeReply
 from rowkey.hbase.registry.url import REGISTRIES, ClusterAddress, InvalidClusterUrl, parse_url
 
 __all__ = [

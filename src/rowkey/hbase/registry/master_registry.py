@@ -11,8 +11,7 @@ from rowkey import fork_safety
 from rowkey.hbase.connection import ServerConnection, ServerConnections
 from rowkey.hbase.connection.handshake import format_address
 from rowkey.hbase.messages.contract import Request
-from rowkey.hbase.registry.contract import Registry
-from rowkey.hbase.registry.nodes import Address, NodeFailed, RegistryNodes
+from rowkey.hbase.registry.contract import Address, NodeFailed, Registry, RegistryNodes
 from rowkey.hbase.requests.registry import (
     GetActiveMaster,
     GetBootstrapNodes,

@@ -10,9 +10,8 @@ from ipaddress import ip_address
 from rowkey.errors import InvalidArgument, Mistake
 from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.connection.handshake import format_address
-from rowkey.hbase.registry.contract import Registry
+from rowkey.hbase.registry.contract import Address, Registry
 from rowkey.hbase.registry.master_registry import MasterRegistry
-from rowkey.hbase.registry.nodes import Address
 from rowkey.hbase.registry.zookeeper_registry import ZooKeeperRegistry
 from rowkey.hbase.settings import Settings
 from rowkey.messages import format_value, suggest_name

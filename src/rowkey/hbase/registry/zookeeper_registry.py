@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.connection.handshake import format_address
 from rowkey.hbase.errors import ConnectionLost
-from rowkey.hbase.registry.contract import Registry
-from rowkey.hbase.registry.nodes import Address, NodeFailed, RegistryNodes
+from rowkey.hbase.registry.contract import Address, NodeFailed, Registry, RegistryNodes
 from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.wire.names import ServerName
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rowkey.hbase.messages.contract import Request
-from rowkey.hbase.messages.procedure_request import ProcedureRequest
+from rowkey.hbase.messages.schema import ProcedureRequest
 from rowkey.hbase.wire.proto import ProtoMessage, encode_message, encode_text, encode_uint
 
 _FLUSH_TYPE = 1

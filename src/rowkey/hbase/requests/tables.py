@@ -1,13 +1,13 @@
-"""Requests to the master about tables: create, change, enable, delete, describe and list them."""
+"""The master's requests on tables and namespaces, and on the procedures that they start."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from rowkey.hbase.messages.contract import Request
-from rowkey.hbase.messages.procedure_request import ProcedureRequest
-from rowkey.hbase.messages.schema import FamilySchema, TableSchema
+from rowkey.hbase.messages.schema import FamilySchema, ProcedureRequest, TableSchema
 from rowkey.hbase.wire.names import encode_table_name, parse_table_name, shorten_table_name
 from rowkey.hbase.wire.proto import (
     ProtoMessage,
@@ -16,6 +16,7 @@ from rowkey.hbase.wire.proto import (
     encode_bytes,
     encode_message,
     encode_text,
+    encode_uint,
 )
 
 
@@ -306,3 +307,123 @@ class GetTableState(Request[TableState]):
             return TableState(state)
         except ValueError:
             raise WireFormatError(f"a table has the state {state}", "a state from 0 to 3") from None
+
+
+@dataclass(frozen=True, slots=True)
+class CreateNamespace(ProcedureRequest):
+    """Create a namespace.
+
+    Args:
+        name: the namespace.
+        nonce: see `ProcedureRequest`.
+
+    Source: Master.proto, CreateNamespaceRequest {1:namespaceDescriptor{1:name}, 2:nonce_group,
+        3:nonce}.
+    """
+
+    method = "CreateNamespace"
+    name: str
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
+        return encode_message(1, encode_bytes(1, self.name.encode())) + self.encode_nonce(2), b""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteNamespace(ProcedureRequest):
+    """Delete an empty namespace.
+
+    Args:
+        name: the namespace.
+        nonce: see `ProcedureRequest`.
+
+    Source: Master.proto, DeleteNamespaceRequest {1:namespaceName, 2:nonce_group, 3:nonce}.
+    """
+
+    method = "DeleteNamespace"
+    name: str
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
+        return encode_text(1, self.name) + self.encode_nonce(2), b""
+
+
+@dataclass(frozen=True, slots=True)
+class ListNamespaces(Request[list[str]]):
+    """Ask for the names of all namespaces in ascending order, including HBase's own.
+
+    Source: Master.proto, ListNamespaceDescriptorsResponse {1:namespaceDescriptor{1:name}*}.
+    """
+
+    service = "MasterService"
+    method = "ListNamespaceDescriptors"
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
+        return b"", b""
+
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[str]:
+        """Return the names of the namespaces, in ascending order."""
+        namespaces = answer.iter_messages(1)
+        return sorted(
+            one.require_fields(1).get_bytes(1).decode("utf-8", "replace") for one in namespaces
+        )
+
+
+class ProcedureState(IntEnum):
+    """The state of a procedure. Source: Master.proto, GetProcedureResultResponse.State."""
+
+    NOT_FOUND = 0
+    """The master does not know it, or has removed it since it ended."""
+    RUNNING = 1
+    """It is running."""
+    FINISHED = 2
+    """It has ended, with or without an error."""
+
+
+class ProcedureResult(NamedTuple):
+    """The state of a procedure and its error.
+
+    Args:
+        state: the state.
+        java_class: the Java class of the error it ended with; empty if it succeeded.
+        error_message: the message of that error.
+    """
+
+    state: ProcedureState
+    java_class: str = ""
+    error_message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GetProcedureResult(Request[ProcedureResult]):
+    """Ask for the state of a procedure.
+
+    Args:
+        number: the procedure id that the master returned when it started.
+
+    Source: Master.proto, GetProcedureResultResponse {1:state, 5:exception{2:{1:class, 2:message}}};
+        the method's name begins with a small letter.
+    """
+
+    service = "MasterService"
+    method = "getProcedureResult"
+    number: int
+
+    def encode(self, region: bytes) -> tuple[bytes, bytes]:
+        """Encode the request as protobuf; it has no cell block."""
+        return encode_uint(1, self.number), b""
+
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ProcedureResult:
+        """Return the state of the procedure, and its error."""
+        try:
+            state = ProcedureState(answer.require_fields(1).get_uint(1))
+        except ValueError:
+            what = f"a procedure has the state {answer.get_uint(1)}"
+            raise WireFormatError(what, "a state from 0 to 2") from None
+        exception = answer.get_message(5)
+        if exception is None:
+            return ProcedureResult(state)
+        generic = exception.get_message(2) or ProtoMessage(b"")
+        java = generic.get_text(1) or "java.lang.Exception"
+        return ProcedureResult(state, java, generic.get_text(2))

@@ -16,7 +16,7 @@ from rowkey.cells import (
     find_family_name_mistakes,
 )
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.wire.arrow_binary import (
+from rowkey.hbase.wire.arrow_columns import (
     check_all_valid,
     check_no_nulls,
     check_row_count,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import CellBlock
-from rowkey.hbase.wire.arrow_binary import (
+from rowkey.hbase.wire.arrow_columns import (
     collapse_equal,
     compute_lengths,
     compute_varint_width,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from rowkey.array_libraries import np
 
-IntArray = np.ndarray[tuple[int], np.dtype[Any]]
-ByteBuffer = np.ndarray[tuple[int], np.dtype[np.uint8]]
+IntArray: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
+ByteBuffer: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint8]]"
 
 MAX_WINDOW_BYTES = 256
 """The longest window; strings of more than two windows are copied one by one."""

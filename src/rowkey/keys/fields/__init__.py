@@ -1,4 +1,4 @@
-"""The types that a field can have, one per file."""
+"""The types that a field can have, each a class."""
 
 from rowkey.keys.base_types.field_type import FieldType
 from rowkey.plugins import find_plugins

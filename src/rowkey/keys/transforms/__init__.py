@@ -1,4 +1,4 @@
-"""The transforms that a key can apply to fields, one per file."""
+"""The transforms that a key can apply to fields, each a class."""
 
 from rowkey.keys.part_interface import Transform
 from rowkey.plugins import find_plugins

@@ -1,4 +1,4 @@
-"""The ways to choose split keys: one file each."""
+"""The ways to choose split keys, each a class."""
 
 from rowkey.plugins import find_plugins
 from rowkey.regions.split_algorithm import SplitAlgorithm

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError
 from rowkey.keys import ByteColumn, SlicedByteColumn
 
-IntArray = np.ndarray[tuple[int], np.dtype[Any]]
-BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]
+IntArray: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
+BoolArray: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 
 MAX_INT32_OFFSET = (1 << 31) - 1
 """Bytes that 32-bit offsets of an Arrow binary array can reach."""

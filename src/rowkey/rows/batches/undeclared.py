@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import Cell, RowCells
+from rowkey.errors import RowError
 from rowkey.rows.batches.arrays import BoolArray
-from rowkey.rows.batches.pivot import EventCells, build_event_cells, read_cell_columns
+from rowkey.rows.batches.pivot import EventCells, build_event_cells, iterate_rows, read_cell_columns
 from rowkey.rows.batches.shared_rows import split_events
 from rowkey.rows.layout import Layout
 
@@ -53,3 +54,19 @@ def _find_declared_cells(layout: Layout, table: EventCells) -> BoolArray:
         )
         is_declared |= mask.to_numpy(zero_copy_only=False)
     return is_declared
+
+
+def select_decodable_rows(
+    layout: Layout, cells: pa.RecordBatch, report_row: Callable[[bytes, RowError], None]
+) -> pa.RecordBatch:
+    """Return the cells of rows that can be decoded; see `Layout.select_decodable_rows`."""
+    mask: list[bool] = []
+    for row in iterate_rows(read_cell_columns(cells)):
+        try:
+            layout.decode_events(*row)
+        except RowError as problem:
+            report_row(row.row, problem)
+            mask += [False] * len(row.cells)
+        else:
+            mask += [True] * len(row.cells)
+    return cells.filter(pa.array(mask, pa.bool_()))

@@ -1,4 +1,4 @@
-"""The ways to store a field's value in a row: one file each."""
+"""The ways to store a field's value in a row, each a class."""
 
 from rowkey.plugins import find_plugins
 from rowkey.rows.placement_interface import Placement

@@ -1,0 +1,365 @@
+"""Findings as other tools read them: GitHub annotations, JUnit, SARIF."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from rowkey.messages import escape_text, shorten_text
+from rowkey.render.redaction import to_plain_value
+
+if TYPE_CHECKING:
+    from rowkey.design import DesignSource, TextRange
+    from rowkey.errors import Mistake
+    from rowkey.lint import Finding, LintResult, Rule, Severity
+
+
+MISTAKE_CODE = "mistake"
+"""What stands for a rule's code where a file is not a valid design."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A checked design file with its mistakes or rule findings.
+
+    Args:
+        path: the file, as it was given.
+        mistakes: why it is no design; none if it is one.
+        lint_result: what the rules found; None if the file is no design.
+        file_text: what stands in the file; None where it is no design.
+    """
+
+    path: str
+    mistakes: tuple[Mistake, ...] = ()
+    lint_result: LintResult | None = None
+    file_text: DesignSource | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A mistake or finding in a design file, independent of the output format.
+
+    Args:
+        path: the file, as it was given.
+        line: its line, from 1; 0 if it has none.
+        code: the rule's code, or that of a mistake.
+        name: the rule's name.
+        severity: how much it matters.
+        design_path: where in the design, as dotted words.
+        text: what is the case, and what would help.
+        evidence: the figures by name.
+        allowed_reason: the reason why the file allows it; None where it does not.
+        column: the character of its line with which it begins, from 1; 0 if it is not known.
+    """
+
+    path: str
+    line: int
+    code: str
+    name: str
+    severity: Severity
+    design_path: str
+    text: str
+    evidence: Mapping[str, Any]
+    allowed_reason: str | None = None
+    column: int = 0
+
+
+def list_notices(checked_file: CheckedFile) -> Iterator[Notice]:
+    """Yield the mistakes or findings of a file as notices, without allowed findings."""
+    for mistake in checked_file.mistakes:
+        yield Notice(
+            checked_file.path,
+            mistake.line,
+            MISTAKE_CODE,
+            MISTAKE_CODE,
+            "error",
+            mistake.path,
+            str(mistake),
+            {},
+            column=mistake.column,
+        )
+    if checked_file.lint_result is not None:
+        yield from (
+            _build_notice(checked_file.path, finding)
+            for finding in checked_file.lint_result.findings
+        )
+
+
+def list_allowed_notices(checked_file: CheckedFile) -> Iterator[Notice]:
+    """Yield the findings that a comment in the file allows, as notices."""
+    for allowed in (
+        checked_file.lint_result.allowed_findings if checked_file.lint_result is not None else ()
+    ):
+        yield _build_notice(checked_file.path, allowed.finding, allowed.reason)
+
+
+def _build_notice(path: str, finding: Finding, allowed_reason: str | None = None) -> Notice:
+    """Return the notice of a finding."""
+    return Notice(
+        path,
+        finding.line,
+        finding.code,
+        finding.name,
+        finding.severity,
+        finding.path,
+        finding.sentence,
+        finding.evidence,
+        allowed_reason,
+    )
+
+
+_COMMAND_NAMES = {"error": "error", "warning": "warning", "info": "notice"}
+"""Severities as GitHub has them."""
+
+
+def format_github_commands(checked_files: Iterable[CheckedFile]) -> Iterator[str]:
+    """Yield the findings as GitHub workflow commands, one per line.
+
+    Source: GitHub, Workflow commands; actions/toolkit, command.ts, for what is escaped.
+
+    >>> from rowkey.errors import Mistake
+    >>> from rowkey.render import CheckedFile
+    >>> mistake = Mistake("key", "it is 100% wrong", line=2)
+    >>> list(format_github_commands([CheckedFile("a,b.toml", (mistake,))]))
+    ['::error file=a%2Cb.toml,line=2,title=mistake::key: it is 100%25 wrong.']
+    """
+    for one in checked_files:
+        yield from map(_format_command, list_notices(one))
+
+
+def _format_command(notice: Notice) -> str:
+    """Return the GitHub workflow command that annotates a line with a notice."""
+    title = notice.code if notice.code == notice.name else f"{notice.code} {notice.name}"
+    line = f",line={notice.line}" if notice.line else ""
+    column = f",col={notice.column}" if notice.column else ""
+    place = f"file={_escape_property(notice.path)}{line}{column},title={_escape_property(title)}"
+    return f"::{_COMMAND_NAMES[notice.severity]} {place}::{_escape_data(notice.text)}"
+
+
+def _escape_data(text: str) -> str:
+    """Return a text escaped for the message of a GitHub command."""
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escape_text(escaped)
+
+
+def _escape_property(text: str) -> str:
+    """Return a text escaped for a property of a GitHub command."""
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def format_junit(
+    checked_files: Sequence[CheckedFile], min_severity: Severity | None
+) -> Iterator[str]:
+    """Yield the findings as JUnit XML: a suite per file, a case per finding.
+
+    Args:
+        checked_files: the files.
+        min_severity: severity from which a finding is a failure, None if only mistakes are
+            failures; other findings count as skipped.
+
+    Source: the schema that Jenkins' xUnit plugin publishes, junit-10.xsd.
+    """
+    suites = [(one, list(list_notices(one))) for one in checked_files]
+    every = [notice for _, notices in suites for notice in notices]
+    cases = sum(max(len(notices), 1) for _, notices in suites)
+    yield '<?xml version="1.0" encoding="utf-8"?>'
+    # The schema gives only suites a count of what was skipped, not the whole.
+    yield f'<testsuites name="rowkey check" {_format_counts(every, cases, min_severity)}>'
+    for one, notices in suites:
+        counts = _format_counts(notices, max(len(notices), 1), min_severity)
+        skipped = sum(not _is_failure(notice, min_severity) for notice in notices)
+        name = _quote_attribute(one.path)
+        yield f'  <testsuite name={name} {counts} skipped="{skipped}">'
+        for notice in notices:
+            yield from _format_case(notice, min_severity)
+        if not notices:
+            yield f'    <testcase name="check" classname={name}/>'
+        yield "  </testsuite>"
+    yield "</testsuites>"
+
+
+def _format_counts(
+    notices: Sequence[Notice], case_count: int, min_severity: Severity | None
+) -> str:
+    """Return the XML attributes that count tests and failures."""
+    failures = sum(_is_failure(notice, min_severity) for notice in notices)
+    return f'tests="{case_count}" failures="{failures}" errors="0"'
+
+
+def _is_failure(notice: Notice, min_severity: Severity | None) -> bool:
+    """Return whether a notice is severe enough to fail its test."""
+    from rowkey.lint import SEVERITIES
+
+    if min_severity is None or notice.code == MISTAKE_CODE:
+        return notice.code == MISTAKE_CODE
+    return SEVERITIES.index(notice.severity) >= SEVERITIES.index(min_severity)
+
+
+def _format_case(notice: Notice, min_severity: Severity | None) -> Iterator[str]:
+    """Yield the XML lines of one finding as a JUnit test case."""
+    name = _quote_attribute(f"{notice.code} {notice.design_path}".strip())
+    yield f"    <testcase name={name} classname={_quote_attribute(notice.path)}>"
+    message = _quote_attribute(notice.text)
+    if _is_failure(notice, min_severity):
+        spot = f"{notice.line}:{notice.column}" if notice.column else notice.line
+        place = _escape_xml(f"{notice.path}:{spot}: {notice.design_path}")
+        yield (
+            f"      <failure message={message} "
+            f"type={_quote_attribute(notice.name)}>{place}</failure>"
+        )
+    else:
+        yield f"      <skipped message={message}/>"
+    yield "    </testcase>"
+
+
+def _quote_attribute(text: str) -> str:
+    """Return a text as a quoted XML attribute value."""
+    from xml.sax.saxutils import quoteattr
+
+    return quoteattr(shorten_text(text))
+
+
+def _escape_xml(text: str) -> str:
+    """Return a text escaped for the content of an XML element."""
+    from xml.sax.saxutils import escape
+
+    return escape(shorten_text(text))
+
+
+_SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+"""Severities as SARIF has them."""
+_MISTAKE_RULE: dict[str, Any] = {
+    "id": MISTAKE_CODE,
+    "shortDescription": {"text": "The file is not a valid design."},
+    "defaultConfiguration": {"level": "error"},
+}
+
+
+def build_sarif_document(checked_files: Iterable[CheckedFile]) -> dict[str, Any]:
+    """Return the findings as a SARIF log of one run.
+
+    What a file allows is listed with its reason, as suppressed in the source.
+
+    Source: OASIS, Static Analysis Results Interchange Format 2.1.0, with errata 01.
+    """
+    from rowkey.lint import select_rules
+
+    every = select_rules()
+    places = {MISTAKE_CODE: 0} | {rule.code: n for n, rule in enumerate(every, 1)}
+    driver = {
+        "name": "rowkey",
+        "version": version("rowkey"),
+        "rules": [_MISTAKE_RULE, *map(_build_descriptor, every)],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [result for one in checked_files for result in _build_results(one, places)],
+    }
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [run],
+    }
+
+
+def _build_descriptor(rule: type[Rule]) -> dict[str, Any]:
+    """Return the SARIF description of a lint rule."""
+    from rowkey.lint import format_rule_name
+
+    sections = rule.parse_docstring()
+    instead = " ".join(sections.remedy.split())
+    help_text = (
+        f"{instead}\n\nBad:\n\n```toml\n{rule.bad_design}```\n\n"
+        f"Good:\n\n```toml\n{rule.good_design}```\n"
+    )
+    return {
+        "id": rule.code,
+        "name": format_rule_name(rule.name),
+        "shortDescription": {"text": sections.summary},
+        "fullDescription": {"text": " ".join(sections.reason.split())},
+        "help": {"text": instead, "markdown": help_text},
+        "defaultConfiguration": {"level": _SARIF_LEVELS[rule.severity]},
+    }
+
+
+def _build_results(
+    checked_file: CheckedFile, rule_indexes: Mapping[str, int]
+) -> Iterator[dict[str, Any]]:
+    """Yield the SARIF results of one checked file."""
+    stretches = {} if checked_file.file_text is None else checked_file.file_text.build_text_ranges()
+    counts: Counter[str] = Counter()
+    for notice in [*list_notices(checked_file), *list_allowed_notices(checked_file)]:
+        fingerprint = f"{notice.code} {notice.design_path}"
+        counts[fingerprint] += 1
+        mark = sha256(fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        yield _build_result(notice, stretches) | {
+            "ruleIndex": rule_indexes[notice.code],
+            "partialFingerprints": {"codeAndPath/v1": f"{mark}:{counts[fingerprint]}"},
+        }
+
+
+def _build_result(notice: Notice, text_ranges: Mapping[str, TextRange]) -> dict[str, Any]:
+    """Return the SARIF result of one notice."""
+    physical: dict[str, Any] = {"artifactLocation": {"uri": to_uri(notice.path)}}
+    if notice.line:
+        physical["region"] = _build_region(notice, text_ranges.get(notice.design_path))
+    location: dict[str, Any] = {"physicalLocation": physical}
+    if notice.design_path:
+        location["logicalLocations"] = [{"fullyQualifiedName": notice.design_path}]
+    why = {"justification": notice.allowed_reason} if notice.allowed_reason else {}
+    evidence = {name: to_plain_value(value) for name, value in notice.evidence.items()}
+    return {
+        "ruleId": notice.code,
+        "level": _SARIF_LEVELS[notice.severity],
+        "message": {"text": break_links(notice.text)},
+        "locations": [location],
+        # Where one result has the word, all must: an empty list says that nothing allows it.
+        "suppressions": [] if notice.allowed_reason is None else [{"kind": "inSource", **why}],
+        **({"properties": {"evidence": evidence}} if evidence else {}),
+    }
+
+
+def _build_region(notice: Notice, text_range: TextRange | None) -> dict[str, int]:
+    """Return the SARIF text region of the key and value that a notice is about."""
+    if text_range is None or text_range.line != notice.line:
+        column = {"startColumn": notice.column} if notice.column else {}
+        return {"startLine": notice.line, **column}
+    return {
+        "startLine": text_range.line,
+        "startColumn": text_range.column,
+        "endLine": text_range.last_line,
+        "endColumn": text_range.end_column,
+    }
+
+
+def break_links(text: str) -> str:
+    """Return a message in which SARIF viewers find no links.
+
+    Source: SARIF 2.1.0, 3.11.6, Messages with embedded links.
+
+    >>> break_links("reads[0]: [a](https://example.org) is unknown")
+    'reads[0]: [a] (https://example.org) is unknown'
+    """
+    return text.replace("](", "] (")
+
+
+def to_uri(path: str) -> str:
+    """Return a file path as a SARIF URI, relative to the current folder if it is below it.
+
+    >>> to_uri("designs/100% b.toml"), to_uri("./a:b.toml")
+    ('designs/100%25%20b.toml', 'a%3Ab.toml')
+    """
+    place = Path(path)
+    if place.is_absolute():
+        if not place.is_relative_to(Path.cwd()):
+            return place.as_uri()
+        place = place.relative_to(Path.cwd())
+    return quote(os.fsencode(os.path.normpath(place).replace(os.sep, "/")))

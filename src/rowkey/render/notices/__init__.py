@@ -1,1 +1,0 @@
-"""Findings in the formats of other programs."""
