@@ -9,9 +9,9 @@ import pytest
 from command_server import CODE, find_command
 
 JOB_CODE = """\
-from rowkey.portal import job_process
-job_process.limit_resources = lambda *_: None  # the modules of all commands are larger than a job
-job_process.main()
+from rowkey.portal.jobs import process
+process.limit_resources = lambda *_: None  # the modules of all commands are larger than a job
+process.main()
 """
 
 
@@ -23,4 +23,4 @@ def _fork_jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """
     if request.path.name != "test_jobs.py":
         command = (shutil.which("env"), f"{CODE}={JOB_CODE}", find_command())
-        monkeypatch.setattr("rowkey.portal.jobs.JOB_COMMAND", command)
+        monkeypatch.setattr("rowkey.portal.jobs.jobs.JOB_COMMAND", command)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from rowkey.portal.job_process import ProgressWriter
+    from rowkey.portal.jobs.process import ProgressWriter
 
 
 def add(report: ProgressWriter, one: int, other: int) -> dict[str, Any]:

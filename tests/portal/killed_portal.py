@@ -22,11 +22,13 @@ from portal.load_columns import START_MS, build_interval
 from portal.portals import LOGS, open_client
 from reliability.shim import Shim
 from rowkey.pandas_guard import skip_pandas
-from rowkey.portal import PortalSettings, build_app, create_login_link, job_results, sample_uploads
-from rowkey.portal.design_drafts import DraftRequest
-from rowkey.portal.job_process import ProgressWriter, run_call
-from rowkey.portal.job_results import pack_messages
-from rowkey.portal.load_column import build_minute_columns
+from rowkey.portal import PortalSettings, build_app, create_login_link
+from rowkey.portal.designs import samples
+from rowkey.portal.designs.drafts import DraftRequest
+from rowkey.portal.jobs import results
+from rowkey.portal.jobs.process import ProgressWriter, run_call
+from rowkey.portal.jobs.results import pack_messages
+from rowkey.portal.live.load_column import build_minute_columns
 from rowkey.portal.running_portal import lock_state
 
 if TYPE_CHECKING:
@@ -271,7 +273,7 @@ def kill_at(settings: PortalSettings, shim: Shim, nth: int) -> tuple[bool, int]:
 def main() -> None:
     """Kill portals, and print a line for each."""
     folder, first, stride = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    sample_uploads.MAX_SAMPLES = job_results.MAX_RESULTS = KEPT
+    samples.MAX_SAMPLES = results.MAX_RESULTS = KEPT
     shim = Shim(folder)
     states: list[State] = []
     whole = folder / "whole"

@@ -20,7 +20,7 @@ from rowkey.portal import PortalSettings, build_app
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from rowkey.portal.routes import PortalRoute
+    from rowkey.portal.server.routes import PortalRoute
 
 Result = TypeVar("Result")
 ORIGIN = "http://127.0.0.1:8765"

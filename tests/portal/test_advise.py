@@ -16,7 +16,7 @@ from portal.test_hostile_text import check_page
 from portal.test_screens import read_audit, read_form
 from portal.test_simulate import upload, wait_for_end
 from rowkey.advise import search
-from rowkey.portal.design_check import compare_texts
+from rowkey.portal.designs.check import compare_texts
 from rowkey.render import build_advice_document, format_advised_design
 
 if TYPE_CHECKING:

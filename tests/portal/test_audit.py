@@ -12,8 +12,8 @@ from portal.test_data import JSON
 from portal.test_hostile_text import check_page
 from portal.test_sessions import write_users
 from rowkey.errors import Unavailable
-from rowkey.portal.audit import AuditLog
 from rowkey.portal.screens.audit import PAGE_ENTRIES
+from rowkey.portal.users.audit import AuditLog
 
 
 def test_entries_of_many_writers_are_whole(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_the_newest_entries_come_first(
     tmp_path: Path, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages from the end to the start have each entry once, and no line that a crash has cut."""
-    monkeypatch.setattr("rowkey.portal.audit.MAX_READ_BYTES", window)
+    monkeypatch.setattr("rowkey.portal.users.audit.MAX_READ_BYTES", window)
     log = AuditLog(tmp_path / "audit.jsonl")
     assert ([], None) == log.read_page(3)
     for number in range(20):

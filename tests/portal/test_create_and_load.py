@@ -19,7 +19,7 @@ from portal.test_hostile_text import HOSTILE, SOME_HOSTILE, PageReader, check_pa
 from portal.test_screens import read_audit, read_form
 from portal.test_sessions import write_users
 from portal.test_simulate import upload, wait_for_end, wait_until
-from rowkey.portal.table_steps import TableStep
+from rowkey.portal.tables.steps import TableStep
 from rowkey.render import DIALECTS, build_create_statement
 from rowkey.simulate import choose_design_splits
 

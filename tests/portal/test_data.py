@@ -17,13 +17,13 @@ import rowkey
 from portal.portals import LOGS, build_portal, create_logs, open_client, send_raw
 from portal.test_hostile_text import HOSTILE, SOME_HOSTILE, check_page
 from rowkey.cells import LATEST, Cell, RowCells
-from rowkey.portal.bounded_reads import ReadLimits
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.table_rows import RowQuery, read_history, read_page
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tables.bounded_reads import ReadLimits
+from rowkey.portal.tables.rows import RowQuery, read_history, read_page
 from table import companion_tables
 
 if TYPE_CHECKING:
-    from rowkey.portal.requests import PortalRequest
+    from rowkey.portal.server.requests import PortalRequest
 
 JSON = {"accept": "application/json"}
 ROWS = [{"host": f"web-{at % 3}", "ts": 1_000 * at, "note": f"note {at}"} for at in range(25)]
@@ -251,7 +251,7 @@ def test_a_search_beyond_its_limits_goes_on_from_its_token(
         for row in ROWS:
             table.put(row)
     client = open_client(build_portal(tmp_path, url))
-    monkeypatch.setattr("rowkey.portal.table_rows.PAGE_LIMITS", limits)
+    monkeypatch.setattr("rowkey.portal.tables.rows.PAGE_LIMITS", limits)
     query = {"where": "note in ('note 3', 'note 20', 'note 24')", "limit": "50"}
     rows, token, stops = [], "", 0
     while token is not None:
@@ -268,7 +268,7 @@ def test_a_search_beyond_its_limits_goes_on_from_its_token(
     assert ("Not all rows" in page.text, "Search on" in page.text) == (True, False)
     full = client.get("/tables/logs/rows", params={"order": "note", "limit": "1"}, headers=JSON)
     assert (None, True) == (full.json()["next"], full.json()["stopped"])  # others may come before
-    monkeypatch.setattr("rowkey.portal.table_rows.EXPORT_LIMITS", limits)
+    monkeypatch.setattr("rowkey.portal.tables.rows.EXPORT_LIMITS", limits)
     answer = client.get("/tables/logs/rows.csv", params=query)
     assert (422, True) == (answer.status_code, "not found within" in answer.text)
 
@@ -277,8 +277,8 @@ def test_a_page_of_large_rows_fits_into_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that are together larger than the memory for a page are refused; fewer are shown."""
-    monkeypatch.setattr("rowkey.portal.table_rows.PAGE_LIMITS", ReadLimits(3_600.0, 1_500))
-    monkeypatch.setattr("rowkey.portal.bounded_reads.SPARE_BYTES", 0)
+    monkeypatch.setattr("rowkey.portal.tables.rows.PAGE_LIMITS", ReadLimits(3_600.0, 1_500))
+    monkeypatch.setattr("rowkey.portal.tables.bounded_reads.SPARE_BYTES", 0)
     url = f"memory:{tmp_path}"
     with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
         for at in range(64):

@@ -12,9 +12,9 @@ import pytest
 from starlette.requests import Request
 
 from portal.portals import build_portal, open_client, run_coroutine
-from rowkey.portal.event_streams import iterate_progress
-from rowkey.portal.jobs import Job, JobState
-from rowkey.portal.requests import PortalRequest
+from rowkey.portal.jobs.jobs import Job, JobState
+from rowkey.portal.server.event_streams import iterate_progress
+from rowkey.portal.server.requests import PortalRequest
 
 if TYPE_CHECKING:
     from rowkey.portal.portal import Portal

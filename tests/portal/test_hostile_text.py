@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from example_counts import IS_LONG
 from portal.portals import build_portal, open_client
-from rowkey.portal.table_overview import list_tables
+from rowkey.portal.tables.overview import list_tables
 
 PAYLOADS = (
     "<script>alert(1)</script>",

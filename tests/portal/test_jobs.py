@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rowkey.errors import Unavailable
-from rowkey.portal.jobs import MAX_RUNNING, MAX_WAITING, Job, JobLimits, JobQueue, JobState
+from rowkey.portal.jobs.jobs import MAX_RUNNING, MAX_WAITING, Job, JobLimits, JobQueue, JobState
 
 DEADLINE_S = 30.0
 
@@ -158,6 +158,6 @@ def test_a_process_ends_before_its_call(
         process.wait()
         return process
 
-    monkeypatch.setattr("rowkey.portal.jobs._start_process", start_dead_process)
+    monkeypatch.setattr("rowkey.portal.jobs.jobs._start_process", start_dead_process)
     job = run(make_queue(), build_job(tmp_path, "a", "add", one=1, other=2))
     assert JobState.BROKEN is job.progress.state

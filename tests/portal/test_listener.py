@@ -13,8 +13,9 @@ import pytest
 
 from portal.browser.servers import serve_portal
 from portal.portals import LOGS, run_coroutine
-from rowkey.portal import PortalSettings, listener
-from rowkey.portal.listener import PortalListener
+from rowkey.portal import PortalSettings
+from rowkey.portal.server import listener
+from rowkey.portal.server.listener import PortalListener
 
 if TYPE_CHECKING:
     from portal.browser.servers import ServedPortal

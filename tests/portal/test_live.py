@@ -19,10 +19,10 @@ from portal.test_live_watch import SteppedWatch
 from portal.test_simulate import wait_until
 from render.test_report import unpack_counts
 from rowkey.observe.load_balance import LoadBalance
-from rowkey.portal import live_alerts
-from rowkey.portal.live_alerts import build_alert_document
-from rowkey.portal.live_history import LAYERS
-from rowkey.portal.live_page import LivePage
+from rowkey.portal.live import alerts
+from rowkey.portal.live.alerts import build_alert_document
+from rowkey.portal.live.history import LAYERS
+from rowkey.portal.live.page import LivePage
 from rowkey.regions import to_string_binary
 from rowkey.render import LANGUAGES, LIVE_FIELDS, build_live_document, list_paths
 
@@ -41,12 +41,13 @@ SERVER = """
 import json, sys, time
 from pathlib import Path
 import rowkey
-from rowkey.portal import PortalSettings, live_alerts
+from rowkey.portal import PortalSettings
+from rowkey.portal.live import alerts
 from rowkey.portal.portal import Portal
 
 folder, url, design = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
 table = rowkey.open(rowkey.Design("hot", **design), "memory:killed")
-live_alerts.STEADY_MS = 0
+alerts.STEADY_MS = 0
 live = Portal.from_settings(PortalSettings(folder, "memory:killed", alert_url=url)).live
 for number in range(4):
     with table.batch() as batch:
@@ -217,7 +218,7 @@ def test_an_alert_survives_kill_9(
     tmp_path: Path, hot_table: rowkey.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A portal that was killed does not alert again, and has the load of before."""
-    monkeypatch.setattr(live_alerts, "STEADY_MS", 0)
+    monkeypatch.setattr(alerts, "STEADY_MS", 0)
     url = f"memory:{tmp_path}"
     with run_receiver() as receiver:
         app = build_portal(tmp_path, url, alert_url=receiver.url)

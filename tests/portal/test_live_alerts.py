@@ -14,16 +14,16 @@ import pytest
 
 from portal.test_simulate import wait_until
 from rowkey.observe import LiveLoad, LoadBalance, TableWatch
-from rowkey.portal import live_alerts
-from rowkey.portal.alert_writer import AlertWriter
-from rowkey.portal.live_alerts import (
+from rowkey.portal.live import alerts
+from rowkey.portal.live.alert_writer import AlertWriter
+from rowkey.portal.live.alerts import (
     AlertLog,
     AlertRule,
     AlertSender,
     build_alert_document,
     judge_load,
 )
-from rowkey.portal.live_database import LiveDatabase
+from rowkey.portal.live.database import LiveDatabase
 
 MINUTE_MS = 60_000
 
@@ -147,7 +147,7 @@ def add_alert(
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AlertLog]:
     """An empty log, with no pauses between attempts."""
-    monkeypatch.setattr(live_alerts, "PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr(alerts, "PAUSES_S", (0.0, 0.0))
     database = LiveDatabase(tmp_path / "live.sqlite")
     yield AlertLog(database)
     database.close()
@@ -210,7 +210,7 @@ def test_without_a_url_nothing_is_sent(log: AlertLog) -> None:
 
 def test_the_log_is_bounded(log: AlertLog, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newest alerts are kept, and the last one of each table however old it is."""
-    monkeypatch.setattr(live_alerts, "MAX_ALERTS", 3)
+    monkeypatch.setattr(alerts, "MAX_ALERTS", 3)
     add_alert(log, table="old")
     for _ in range(9):
         add_alert(log)

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 
 from portal.load_columns import DAY_MS, START_MS, build_interval, draw_intervals
-from rowkey.portal.live_database import LiveDatabase
-from rowkey.portal.live_history import LAYERS, LiveHistory
-from rowkey.portal.load_column import (
+from rowkey.portal.live.database import LiveDatabase
+from rowkey.portal.live.history import LAYERS, LiveHistory
+from rowkey.portal.live.load_column import (
     MAX_RANGES,
     LoadColumn,
     build_minute_columns,
@@ -33,9 +33,9 @@ WRITER = """
 import sys
 from pathlib import Path
 from portal.load_columns import START_MS, build_interval
-from rowkey.portal.live_database import LiveDatabase
-from rowkey.portal.live_history import LiveHistory
-from rowkey.portal.load_column import build_minute_columns
+from rowkey.portal.live.database import LiveDatabase
+from rowkey.portal.live.history import LiveHistory
+from rowkey.portal.live.load_column import build_minute_columns
 
 history = LiveHistory(LiveDatabase(Path(sys.argv[1])))
 for number in range(1_000_000):

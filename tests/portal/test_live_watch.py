@@ -14,11 +14,11 @@ from rowkey.boottime import read_boottime_s
 from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.contract import Store
 from rowkey.errors import Unavailable
-from rowkey.portal.engine_session import EngineSession
-from rowkey.portal.live_history import LiveHistory
-from rowkey.portal.live_watch import WATCHED_S, LiveWatch
-from rowkey.portal.requests import PortalRequest
+from rowkey.portal.live.history import LiveHistory
+from rowkey.portal.live.watch import WATCHED_S, LiveWatch
 from rowkey.portal.screens.live import iterate_live_events
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.tables.engine_session import EngineSession
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 
 from portal.load_columns import START_MS, build_interval, draw_intervals
-from rowkey.portal.load_column import LoadColumn, build_minute_columns
-from rowkey.portal.load_map import build_axis, build_load_map
+from rowkey.portal.live.load_column import LoadColumn, build_minute_columns
+from rowkey.portal.live.load_map import build_axis, build_load_map
 
 if TYPE_CHECKING:
     from rowkey.observe import LoadInterval

@@ -16,9 +16,9 @@ from portal.portals import ORIGIN, build_portal, open_client
 from portal.test_sessions import write_users
 from rowkey.errors import NotSupported, Unavailable
 from rowkey.portal import PortalSettings, create_login_link
-from rowkey.portal.login_pages import MAX_PAGE_CHARS, clean_page
-from rowkey.portal.requests import PortalRequest
 from rowkey.portal.running_portal import lock_state
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.users.login_pages import MAX_PAGE_CHARS, clean_page
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

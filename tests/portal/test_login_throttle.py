@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from rowkey.portal import login_throttle
-from rowkey.portal.login_throttle import (
+from rowkey.portal.users import login_throttle
+from rowkey.portal.users.login_throttle import (
     FAILURE_WINDOW_S,
     GAP_S,
     MAX_DELAY_S,

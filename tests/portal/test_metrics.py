@@ -8,7 +8,7 @@ import pytest
 from portal.portals import build_portal, create_logs, open_client
 from portal.test_live_watch import SteppedWatch
 from rowkey.portal import InvalidPortalSettings, PortalSettings
-from rowkey.portal.metrics import MetricFamily
+from rowkey.portal.live.metrics import MetricFamily
 
 TOKEN = "0123456789abcdef-_~"
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"

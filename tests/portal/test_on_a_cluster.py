@@ -17,7 +17,7 @@ from portal.test_metrics import parse_metrics
 from portal.test_screens import read_form
 from portal.test_simulate import upload, wait_until
 from render.test_report import unpack_counts
-from rowkey.portal.table_overview import TableOverview, TablePage, list_tables
+from rowkey.portal.tables.overview import TableOverview, TablePage, list_tables
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:

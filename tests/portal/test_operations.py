@@ -15,12 +15,12 @@ from portal.test_data import JSON
 from portal.test_hostile_text import SOME_HOSTILE, check_page
 from portal.test_screens import OTHER_KEY, read_audit
 from portal.test_sessions import write_users
-from rowkey.portal.table_steps import TableStep
+from rowkey.portal.tables.steps import TableStep
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-    from rowkey.portal.table_steps import StepResult
+    from rowkey.portal.tables.steps import StepResult
 
 PAGE = "/tables/logs/operations"
 DEADLINE_S = 60
@@ -235,7 +235,7 @@ def test_pages_go_on_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
 def test_the_rest_of_a_step_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left takes as long for each row as what was done since the phase began."""
     now = [100.0]
-    monkeypatch.setattr("rowkey.portal.table_steps.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("rowkey.portal.tables.steps.time.monotonic", lambda: now[0])
     step = TableStep("logs", "move run", "ann")
     for seconds, report, expected in (
         (0, ("copy", 500, 2_000), None),
@@ -293,7 +293,9 @@ def test_only_the_sensible_steps_are_offered(
         "settings": {"rows_per_s": 20_000.0, "max_p99_ms": None, "paused": False},
         "history": [{"time_ms": 1, "step": "copied", "details": {"rows": 7}}],
     }
-    monkeypatch.setattr("rowkey.portal.stored_tables.build_move_status_document", lambda *_: status)
+    monkeypatch.setattr(
+        "rowkey.portal.tables.stored_tables.build_move_status_document", lambda *_: status
+    )
     for language in ("zh", "en"):
         page = check_page(client.get(PAGE, params={"lang": language}).text)
         actions = [str(one["action"]) for tag, one in page.elements if tag == "form"]

@@ -23,8 +23,9 @@ from rowkey.engines import RegionAvailability
 from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.contract import Store
 from rowkey.errors import Unavailable
-from rowkey.portal import alert_writer, engine_session, live_watch
-from rowkey.portal.watched_table import Reading
+from rowkey.portal.live import alert_writer, watch
+from rowkey.portal.live.watched_table import Reading
+from rowkey.portal.tables import engine_session
 from rowkey.render import LANGUAGES
 
 if TYPE_CHECKING:
@@ -90,8 +91,8 @@ class Outage:
 def outage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Outage]:
     """An engine that can be made to hang; it is well again at the end."""
     for name, value in (("LIST_LIMIT_S", 0.5), ("READ_LIMIT_S", 0.5), ("LIST_S", 0.1)):
-        monkeypatch.setattr(live_watch, name, value)
-    monkeypatch.setattr(live_watch, "LIST_RETRY_S", 0)
+        monkeypatch.setattr(watch, name, value)
+    monkeypatch.setattr(watch, "LIST_RETRY_S", 0)
     monkeypatch.setattr(alert_writer, "DOWN_STEADY_MS", 0)
     monkeypatch.setattr(engine_session, "ANSWER_LIMIT_S", 0.4)
     found = Outage(monkeypatch)
@@ -152,8 +153,8 @@ def test_a_page_loads_itself_again_until_it_shows_its_table(
     tmp_path: Path, outage: Outage, monkeypatch: pytest.MonkeyPatch, is_changed: bool
 ) -> None:
     """Where a reading takes longer than a page, the page is not left with what it was before."""
-    monkeypatch.setattr(live_watch, "READ_LIMIT_S", 30.0)
-    monkeypatch.setattr(live_watch, "STEP_WAIT_S", 0.2)
+    monkeypatch.setattr(watch, "READ_LIMIT_S", 30.0)
+    monkeypatch.setattr(watch, "STEP_WAIT_S", 0.2)
     path = "/tables/logs/operations"
     with run_portal(tmp_path) as (app, client):
         if is_changed:

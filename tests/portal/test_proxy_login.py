@@ -8,9 +8,9 @@ from starlette.testclient import TestClient
 from portal.portals import ORIGIN, OWN_PAGE, build_portal, run_coroutine
 from portal.test_sessions import write_users
 from rowkey.portal import InvalidPortalSettings
-from rowkey.portal.proxy_login import ProxyLogin
-from rowkey.portal.roles import Role
-from rowkey.portal.users import UserDirectory
+from rowkey.portal.users.proxy_login import ProxyLogin
+from rowkey.portal.users.roles import Role
+from rowkey.portal.users.users import UserDirectory
 
 PROXY = "10.0.0.5"
 NAME = "x-forwarded-user"

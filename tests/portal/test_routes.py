@@ -8,8 +8,8 @@ import pytest
 
 from portal.portals import build_portal, digest_files, open_client
 from portal.test_sessions import write_users
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.users.roles import Role
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

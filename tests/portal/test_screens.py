@@ -13,7 +13,7 @@ from portal.portals import LOGS, ORIGIN, build_portal, create_logs, open_client
 from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign
 from rowkey.move import Move
-from rowkey.portal.table_overview import list_tables
+from rowkey.portal.tables.overview import list_tables
 from rowkey.render import LANGUAGES, build_check_document, build_vectors_document
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from portal.portals import (
 )
 from rowkey.catalog import open_catalog
 from rowkey.engines import RAW_CELLS, ScanRange, open_engine
-from rowkey.portal.security import SECURITY_HEADERS
+from rowkey.portal.server.security import SECURITY_HEADERS
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -146,7 +146,7 @@ def test_a_form_has_a_limit_of_fields(app: Starlette) -> None:
 
 def test_a_form_comes_in_in_time(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that never sends the end of its form is given up."""
-    monkeypatch.setattr("rowkey.portal.routes.MAX_FORM_S", 0.01)
+    monkeypatch.setattr("rowkey.portal.server.routes.MAX_FORM_S", 0.01)
     statuses = []
 
     async def receive() -> dict[str, object]:

@@ -27,9 +27,9 @@ from portal.test_simulate import wait_until
 from portal.tls_files import create_tls_files
 from rowkey.errors import Unavailable
 from rowkey.portal import PortalSettings, build_app, run_server
-from rowkey.portal.listener import PortalListener
-from rowkey.portal.server import bind_listener, build_server
-from rowkey.portal.server_protocol import PortalProtocol
+from rowkey.portal.server.listener import PortalListener
+from rowkey.portal.server.protocol import PortalProtocol
+from rowkey.portal.server.server import bind_listener, build_server
 
 START = """\
 import sys, json
@@ -212,13 +212,13 @@ def test_a_connection_without_a_request_is_closed(
 ) -> None:
     """A client that sends nothing, or not the rest, is not waited for."""
     for name in ("MAX_HEAD_S", "MAX_SILENCE_S"):
-        monkeypatch.setattr(f"rowkey.portal.server_protocol.{name}", 0.05)
+        monkeypatch.setattr(f"rowkey.portal.server.protocol.{name}", 0.05)
     assert b"" == run_coroutine(exchange(*pieces))
 
 
 def test_bytes_of_a_head_now_and_then_gain_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A head ends in its time, also the second one of a connection; a slow answer is waited for."""
-    monkeypatch.setattr("rowkey.portal.server_protocol.MAX_HEAD_S", 0.3)
+    monkeypatch.setattr("rowkey.portal.server.protocol.MAX_HEAD_S", 0.3)
     drops = [b"X-Part: 1\r\n"] * 500
     begin_s = time.monotonic()
     assert b"" == run_coroutine(exchange(HEAD, *drops, pause_s=0.02))

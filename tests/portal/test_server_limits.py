@@ -16,8 +16,8 @@ import pytest
 from portal.browser.servers import serve_portal
 from portal.portals import LOGS, create_logs, digest_files
 from rowkey.portal import PortalSettings
-from rowkey.portal.listener import MAX_WAITING
-from rowkey.portal.requests import MAX_BODY_BYTES
+from rowkey.portal.server.listener import MAX_WAITING
+from rowkey.portal.server.requests import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
     from portal.browser.servers import ServedPortal

@@ -12,10 +12,10 @@ from argon2 import PasswordHasher
 
 from portal.portals import OWN_PAGE, build_portal, open_client, run_coroutine
 from rowkey.portal import InvalidPortalSettings, hash_password
-from rowkey.portal.login_throttle import MAX_ADDRESS_LOGINS, TooManyLogins
-from rowkey.portal.roles import Role
-from rowkey.portal.sessions import MAX_SESSION_S, MAX_SESSIONS, SessionStore
-from rowkey.portal.users import UserDirectory
+from rowkey.portal.users.login_throttle import MAX_ADDRESS_LOGINS, TooManyLogins
+from rowkey.portal.users.roles import Role
+from rowkey.portal.users.sessions import MAX_SESSION_S, MAX_SESSIONS, SessionStore
+from rowkey.portal.users.users import UserDirectory
 
 CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Hashes as the real one does, with less work."""
@@ -124,7 +124,7 @@ def test_wrong_passwords_do_not_lock_a_user_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After ten wrong passwords the right one is accepted, elsewhere at once and there soon."""
-    monkeypatch.setattr("rowkey.portal.login_throttle.GAP_S", 0.1)
+    monkeypatch.setattr("rowkey.portal.users.login_throttle.GAP_S", 0.1)
     store = SessionStore(UserDirectory.read(write_users(tmp_path)))
 
     async def try_passwords() -> tuple[list[str | None], float, float]:

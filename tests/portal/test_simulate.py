@@ -23,13 +23,13 @@ from portal.portals import (
 from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.errors import Unavailable
-from rowkey.portal.jobs import JobState
-from rowkey.portal.sample_uploads import (
+from rowkey.portal.designs.samples import (
     MAX_RECEIVING,
     MAX_SAMPLE_BYTES,
     MAX_SAMPLES,
     SampleUploads,
 )
+from rowkey.portal.jobs.jobs import JobState
 from rowkey.render import (
     LANGUAGES,
     Redaction,

@@ -9,10 +9,11 @@ import pytest
 import rowkey
 from portal.portals import LOGS, build_portal, create_logs, open_client
 from portal.test_hostile_text import PageReader
-from rowkey.portal import design_check, table_overview, workspace
+from rowkey.portal.designs import check, workspace
+from rowkey.portal.designs.workspace import Workspace
 from rowkey.portal.screens import tables
-from rowkey.portal.table_overview import TableQuery, list_tables
-from rowkey.portal.workspace import Workspace
+from rowkey.portal.tables import overview
+from rowkey.portal.tables.overview import TableQuery, list_tables
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -27,7 +28,7 @@ PAGE_ROWS = 10
 @pytest.fixture(autouse=True)
 def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages have ten tables."""
-    for module in (table_overview, tables):
+    for module in (overview, tables):
         monkeypatch.setattr(module, "PAGE_ROWS", PAGE_ROWS)
 
 
@@ -107,7 +108,7 @@ def test_a_visit_reads_and_checks_only_what_has_changed(
 ) -> None:
     """A second visit reads no file and checks none; after a change, that one."""
     monkeypatch.setattr(workspace, "SETTLED_NS", -(10**12))
-    monkeypatch.setattr("rowkey.portal.table_overview.CHECK_S", 60.0)
+    monkeypatch.setattr("rowkey.portal.tables.overview.CHECK_S", 60.0)
     client = open_client(build_many(tmp_path))
     reads, checks = count_calls(monkeypatch, "read"), count_calls(monkeypatch, "read_design")
     first = client.get("/")
@@ -142,7 +143,7 @@ def test_a_design_with_a_companion_is_checked_again_with_it(
     assert first is portal.checker.check(file)
     (folder / "by_note.toml").write_text("key =", "utf-8")
     assert not portal.checker.check(file).document["ok"]
-    monkeypatch.setattr(design_check, "MAX_REMEMBERED", 1)
+    monkeypatch.setattr(check, "MAX_REMEMBERED", 1)
     portal.checker.check(portal.workspace.read("logs.toml"))
     assert 1 == len(portal.checker._results)
 
@@ -151,7 +152,7 @@ def test_files_are_checked_before_the_first_visit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A portal that has started checks its files, so that a sort by findings finds all."""
-    monkeypatch.setattr(design_check, "CHECK_PAUSE_S", 0.0)
+    monkeypatch.setattr(check, "CHECK_PAUSE_S", 0.0)
     app = build_many(tmp_path)
     portal = app.state.portal
     portal.checker._check_all()
@@ -163,7 +164,7 @@ def test_a_list_loads_itself_again_until_all_its_tables_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page without time for all tables reads those with the oldest states, one at least."""
-    monkeypatch.setattr("rowkey.portal.live_watch.LIST_WAIT_S", 0.0)
+    monkeypatch.setattr("rowkey.portal.live.watch.LIST_WAIT_S", 0.0)
     url = f"rocks:{tmp_path / 'tables'}"
     for name in ("logs_1", "logs_2", "logs_3"):
         rowkey.open(rowkey.Design.loads(LOGS.replace('"logs"', f'"{name}"')), url).close()

@@ -16,7 +16,7 @@ from portal.test_sessions import write_users
 from rowkey.advise import JudgedDesign
 from rowkey.design import Design
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
-from rowkey.portal.workspace import DesignFile, DesignFileMissing, Workspace
+from rowkey.portal.designs.workspace import DesignFile, DesignFileMissing, Workspace
 
 CANARY = "canary-7f3a"
 STEPS_UP = [

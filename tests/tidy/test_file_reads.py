@@ -11,7 +11,7 @@ SOURCES = Path(__file__).parents[2] / "src" / "rowkey"
 PACKAGE_FILES = {
     "durable_files.py",
     "portal/page_templates.py",
-    "portal/static_files.py",
+    "portal/server/stored_responses.py",
     "render/languages/__init__.py",
     "render/page/markup.py",
     "engines/rocksdb_files/high_water_mark.py",

@@ -20,7 +20,7 @@ from example_counts import thin_out
 from rowkey.advise import GRADES, JudgedDesign, draft_design
 from rowkey.design import Design
 from rowkey.observe import watch_table
-from rowkey.portal.design_check import CheckedDesign
+from rowkey.portal.designs.check import CheckedDesign
 from rowkey.render import build_live_document
 from rowkey.workload import open_sample
 

@@ -7,18 +7,18 @@ from rowkey.lazy_imports import build_lazy_getattr
 if TYPE_CHECKING:
     from rowkey.portal.app import build_app
     from rowkey.portal.running_portal import create_login_link
-    from rowkey.portal.server import run_server
+    from rowkey.portal.server.server import run_server
     from rowkey.portal.settings import InvalidPortalSettings, PortalSettings
-    from rowkey.portal.users import hash_password
+    from rowkey.portal.users.users import hash_password
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
             "app": "build_app",
             "running_portal": "create_login_link",
-            "server": "run_server",
+            "server.server": "run_server",
             "settings": "InvalidPortalSettings PortalSettings",
-            "users": "hash_password",
+            "users.users": "hash_password",
         },
     )
 

@@ -14,17 +14,17 @@ from starlette.middleware import Middleware
 
 from rowkey.errors import Unavailable
 from rowkey.portal import screens
-from rowkey.portal.error_pages import RefusedRequest, build_error_response
 from rowkey.portal.portal import Portal
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.security import SecurityMiddleware
+from rowkey.portal.server.error_pages import RefusedRequest, build_error_response
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.security import SecurityMiddleware
 from rowkey.portal.settings import PortalSettings
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from rowkey.portal.routes import PortalRoute
+    from rowkey.portal.server.routes import PortalRoute
 
 
 def build_app(settings: PortalSettings, more_routes: Sequence[PortalRoute] = ()) -> Starlette:

@@ -11,9 +11,9 @@ from jinja2 import ChoiceLoader, FunctionLoader
 from markupsafe import Markup, escape
 
 from rowkey.messages import Message
-from rowkey.portal.advice_figures import FigureRow
+from rowkey.portal.designs.advice import FigureRow
 from rowkey.portal.links import build_path
-from rowkey.portal.static_files import build_static_url
+from rowkey.portal.server.stored_responses import build_static_url
 from rowkey.regions import to_string_binary
 from rowkey.render import LANGUAGES, Translator, build_page_environment
 

@@ -7,28 +7,26 @@ from functools import partial
 from threading import Event
 from typing import Self
 
-from rowkey.portal.alert_writer import AlertWriter
-from rowkey.portal.audit import AuditLog
-from rowkey.portal.design_advice import AdviceRequest, advise_design
-from rowkey.portal.design_check import DesignChecker
-from rowkey.portal.design_drafts import DraftRequest, write_draft
-from rowkey.portal.engine_session import EngineSession
-from rowkey.portal.job_results import JobResults
-from rowkey.portal.jobs import JobQueue
-from rowkey.portal.live_alerts import AlertLog, AlertSender
-from rowkey.portal.live_database import LiveDatabase
-from rowkey.portal.live_history import LiveHistory
-from rowkey.portal.live_watch import LiveWatch
+from rowkey.portal.designs.advice import AdviceRequest, advise_design
+from rowkey.portal.designs.check import DesignChecker
+from rowkey.portal.designs.drafts import DraftRequest, write_draft
+from rowkey.portal.designs.samples import SampleUploads
+from rowkey.portal.designs.simulations import SimulatedVerdicts, SimulationResults
+from rowkey.portal.designs.workspace import Workspace
+from rowkey.portal.jobs.jobs import JobQueue
+from rowkey.portal.jobs.results import JobResults
+from rowkey.portal.live.alert_writer import AlertWriter
+from rowkey.portal.live.alerts import AlertLog, AlertSender
+from rowkey.portal.live.database import LiveDatabase
+from rowkey.portal.live.history import LiveHistory
+from rowkey.portal.live.watch import LiveWatch
 from rowkey.portal.running_portal import take_login_link
-from rowkey.portal.sample_uploads import SampleUploads
-from rowkey.portal.sessions import SessionStore
 from rowkey.portal.settings import PortalSettings
-from rowkey.portal.simulated_verdicts import SimulatedVerdicts
-from rowkey.portal.simulations import SimulationResults
-from rowkey.portal.step_files import StepFiles
-from rowkey.portal.table_steps import TableSteps
-from rowkey.portal.users import UserDirectory
-from rowkey.portal.workspace import Workspace
+from rowkey.portal.tables.engine_session import EngineSession
+from rowkey.portal.tables.steps import StepFiles, TableSteps
+from rowkey.portal.users.audit import AuditLog
+from rowkey.portal.users.sessions import SessionStore
+from rowkey.portal.users.users import UserDirectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.durable_files import make_directory, read_regular_file, replace_file
 from rowkey.errors import NotSupported, Unavailable
-from rowkey.portal.sessions import TOKEN_BYTES, hash_token
+from rowkey.portal.users.sessions import TOKEN_BYTES, hash_token
 
 if TYPE_CHECKING:
     from rowkey.portal.settings import PortalSettings

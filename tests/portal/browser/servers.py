@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chromium import watch_page
 from rowkey.portal.app import build_app
-from rowkey.portal.server import bind_listener, build_server
+from rowkey.portal.server.server import bind_listener, build_server
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -13,7 +13,8 @@ import rowkey
 from chromium import list_cut_off, list_violations
 from portal.browser.servers import open_portal, serve_portal
 from portal.test_live import HOT, write_front
-from rowkey.portal import PortalSettings, live_watch
+from rowkey.portal import PortalSettings
+from rowkey.portal.live import watch
 
 if TYPE_CHECKING:
     from portal.browser.servers import ServedPortal
@@ -33,8 +34,8 @@ UPDATE = """async () => {
 @pytest.fixture
 def portal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedPortal]:
     """A portal that reads a hot table often, while rows are written."""
-    monkeypatch.setattr(live_watch, "WATCHED_S", 0.3)
-    monkeypatch.setattr(live_watch, "UNWATCHED_S", 0.5)
+    monkeypatch.setattr(watch, "WATCHED_S", 0.3)
+    monkeypatch.setattr(watch, "UNWATCHED_S", 0.5)
     url, is_stopped = f"memory:{tmp_path}", Event()
 
     def write() -> None:

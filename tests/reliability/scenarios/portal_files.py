@@ -14,14 +14,14 @@ from portal.load_columns import START_MS, build_interval
 from portal.portals import LOGS, build_portal, open_client
 from reliability.scenarios.contract import ReadAsStored, Scenario, StoredObject
 from rowkey.errors import RowkeyError
-from rowkey.portal.audit import AuditLog
-from rowkey.portal.live_alerts import AlertLog
-from rowkey.portal.live_database import LiveDatabase
-from rowkey.portal.live_history import LiveHistory
-from rowkey.portal.load_column import build_minute_columns
-from rowkey.portal.step_files import StepFiles
-from rowkey.portal.users import UserDirectory
-from rowkey.portal.workspace import Workspace
+from rowkey.portal.designs.workspace import Workspace
+from rowkey.portal.live.alerts import AlertLog
+from rowkey.portal.live.database import LiveDatabase
+from rowkey.portal.live.history import LiveHistory
+from rowkey.portal.live.load_column import build_minute_columns
+from rowkey.portal.tables.steps import StepFiles
+from rowkey.portal.users.audit import AuditLog
+from rowkey.portal.users.users import UserDirectory
 
 ENTRIES = 12
 PASSWORD = "correct horse"

@@ -10,19 +10,22 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse
 
 from rowkey.errors import Conflict, InvalidArgument, RowkeyError
-from rowkey.portal.advice_figures import list_figures
-from rowkey.portal.design_advice import AdviceRequest
-from rowkey.portal.design_check import DiffLine, compare_texts
-from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.job_pages import find_progress, send_job_events, show_job
-from rowkey.portal.jobs import JobLimits
+from rowkey.portal.designs.advice import AdviceRequest, list_figures
+from rowkey.portal.designs.check import DiffLine, compare_texts
+from rowkey.portal.designs.samples import (
+    MAX_SAMPLE_BYTES,
+    find_last_sample,
+    find_sample,
+    list_sample_suffixes,
+)
+from rowkey.portal.designs.workspace import DesignFile, DesignFileMissing
+from rowkey.portal.jobs.jobs import JobLimits
+from rowkey.portal.jobs.pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_choice import find_last_sample, find_sample
-from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
-from rowkey.portal.workspace import DesignFile, DesignFileMissing
+from rowkey.portal.server.error_pages import RefusedRequest
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.users.roles import Role
 
 if TYPE_CHECKING:
     from starlette.responses import Response

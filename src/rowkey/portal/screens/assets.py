@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.portal.compressed_responses import send_compressed
-from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.static_files import CONTENT_TYPES, compress_static_file
+from rowkey.portal.server.error_pages import RefusedRequest
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.server.stored_responses import (
+    CONTENT_TYPES,
+    compress_static_file,
+    send_compressed,
+)
 
 if TYPE_CHECKING:
     from starlette.responses import Response

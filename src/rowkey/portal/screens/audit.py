@@ -9,9 +9,9 @@ from starlette.responses import JSONResponse
 
 from rowkey.errors import InvalidArgument
 from rowkey.portal.links import build_path
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.users.roles import Role
 from rowkey.render import FORMAT_VERSION
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from rowkey.advise import MAX_DESIGNS
 from rowkey.errors import InvalidArgument
-from rowkey.portal.job_results import MAX_RESULTS
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
+from rowkey.portal.designs.samples import MAX_SAMPLE_BYTES, list_sample_suffixes
+from rowkey.portal.jobs.results import MAX_RESULTS
 from rowkey.portal.screens.simulate import (
     SHOWN_SIMULATIONS,
     submit_simulation,
 )
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.users.roles import Role
 
 if TYPE_CHECKING:
     from starlette.responses import Response

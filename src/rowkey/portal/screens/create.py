@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.design import Design
 from rowkey.errors import Conflict, InvalidArgument
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_choice import find_last_sample, find_sample
-from rowkey.portal.step_pages import describe_step
+from rowkey.portal.designs.samples import find_last_sample, find_sample
+from rowkey.portal.jobs.pages import describe_step
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.users.roles import Role
 from rowkey.render import (
     DIALECTS,
     FORMAT_VERSION,
@@ -25,7 +25,7 @@ from rowkey.simulate import choose_design_splits, choose_source_splits, open_gen
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.portal.table_steps import StepResult, TableStep
+    from rowkey.portal.tables.steps import StepResult, TableStep
 
 STEP = "create"
 

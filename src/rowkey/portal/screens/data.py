@@ -13,11 +13,11 @@ from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, StreamingResponse
 
 from rowkey.errors import InvalidArgument, ReadError
-from rowkey.portal.engine_session import ANSWER_LIMIT_S
 from rowkey.portal.links import build_path
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.table_rows import (
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tables.engine_session import ANSWER_LIMIT_S
+from rowkey.portal.tables.rows import (
     EXPORT_LIMITS,
     MAX_EXPORTED_ROWS,
     MAX_SHOWN_CELLS,

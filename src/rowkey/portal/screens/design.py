@@ -10,15 +10,15 @@ from starlette.responses import JSONResponse
 
 from rowkey.design import Design
 from rowkey.errors import Conflict
-from rowkey.portal.completions import build_completions
-from rowkey.portal.design_check import CheckedDesign, DiffLine, compare_texts
-from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.stored_tables import StoredTable
-from rowkey.portal.table_overview import find_design_differences
-from rowkey.portal.workspace import DESIGN_SUFFIX, DesignFile, clean_table_name
+from rowkey.portal.designs.check import CheckedDesign, DiffLine, compare_texts
+from rowkey.portal.designs.completions import build_completions
+from rowkey.portal.designs.workspace import DESIGN_SUFFIX, DesignFile, clean_table_name
+from rowkey.portal.server.error_pages import RefusedRequest
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tables.overview import find_design_differences
+from rowkey.portal.tables.stored_tables import StoredTable
+from rowkey.portal.users.roles import Role
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -6,16 +6,16 @@ import time
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Conflict, InvalidArgument, RowkeyError
-from rowkey.portal.design_drafts import DEFAULT_SERVERS, DraftRequest
-from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.job_pages import find_progress, send_job_events, show_job
+from rowkey.portal.designs.drafts import DEFAULT_SERVERS, DraftRequest
+from rowkey.portal.designs.samples import MAX_SAMPLE_BYTES, list_sample_suffixes
+from rowkey.portal.designs.workspace import DESIGN_SUFFIX, clean_table_name
+from rowkey.portal.jobs.pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.screens.simulate import parse_servers
-from rowkey.portal.workspace import DESIGN_SUFFIX, clean_table_name
+from rowkey.portal.server.error_pages import RefusedRequest
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.users.roles import Role
 
 if TYPE_CHECKING:
     from starlette.responses import Response

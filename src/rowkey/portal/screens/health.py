@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from starlette.responses import PlainTextResponse, Response
 
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.routes import PortalRoute
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
 
 
 async def report_health(request: PortalRequest) -> Response:

@@ -13,12 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
 from rowkey.errors import Unavailable
-from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.event_streams import EVENT_INTERVAL_S, build_event_response, is_followed
 from rowkey.portal.links import build_path
-from rowkey.portal.live_alerts import Alert
-from rowkey.portal.live_history import LAYERS
-from rowkey.portal.live_page import (
+from rowkey.portal.live.alerts import Alert
+from rowkey.portal.live.history import LAYERS
+from rowkey.portal.live.page import (
     LEVEL_WORDS,
     LOADS,
     MAX_LISTED_REGIONS,
@@ -27,11 +25,13 @@ from rowkey.portal.live_page import (
     find_layer,
     find_load,
 )
-from rowkey.portal.live_watch import UNWATCHED_S, WATCHED_S, LiveWatch
+from rowkey.portal.live.watch import UNWATCHED_S, WATCHED_S, LiveWatch
+from rowkey.portal.live.watched_table import TableCondition, WatchedTable
 from rowkey.portal.page_templates import build_portal_environment
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.watched_table import TableCondition, WatchedTable
+from rowkey.portal.server.error_pages import RefusedRequest
+from rowkey.portal.server.event_streams import EVENT_INTERVAL_S, build_event_response, is_followed
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
 from rowkey.render import Translator, build_live_document, format_server
 
 if TYPE_CHECKING:

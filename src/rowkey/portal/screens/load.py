@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
-from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_choice import find_last_sample, require_file
-from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
-from rowkey.portal.step_pages import describe_step
+from rowkey.portal.designs.samples import (
+    MAX_SAMPLE_BYTES,
+    find_last_sample,
+    list_sample_suffixes,
+    require_file,
+)
+from rowkey.portal.jobs.pages import describe_step
+from rowkey.portal.server.error_pages import RefusedRequest
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.users.roles import Role
 from rowkey.render import FORMAT_VERSION, format_left_out_rows, format_load_result
 from rowkey.table import FileLoadResult, load_file
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.portal.table_steps import StepResult, TableStep
+    from rowkey.portal.tables.steps import StepResult, TableStep
 
 STEP = "load"
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse
 
-from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.login_pages import clean_page, forget_wanted_page, read_wanted_page
-from rowkey.portal.login_throttle import TooManyLogins
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sessions import MAX_SESSION_S
+from rowkey.portal.server.error_pages import RefusedRequest
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.users.login_pages import clean_page, forget_wanted_page, read_wanted_page
+from rowkey.portal.users.login_throttle import TooManyLogins
+from rowkey.portal.users.sessions import MAX_SESSION_S
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from rowkey.portal.metrics import METRICS_TYPE, format_metrics
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.routes import PortalRoute
+from rowkey.portal.live.metrics import METRICS_TYPE, format_metrics
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
 
 
 def send_metrics(request: PortalRequest) -> Response:

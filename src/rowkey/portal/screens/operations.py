@@ -11,12 +11,12 @@ from starlette.responses import JSONResponse
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument, RowkeyError, Unavailable
 from rowkey.move import Move, SwitchResult, VerificationResult
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.step_pages import describe_step, send_step_events
-from rowkey.portal.stored_tables import TableOperations, read_operations
-from rowkey.portal.watched_table import Reading
+from rowkey.portal.jobs.pages import describe_step, send_step_events
+from rowkey.portal.live.watched_table import Reading
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tables.stored_tables import TableOperations, read_operations
+from rowkey.portal.users.roles import Role
 from rowkey.render import (
     FORMAT_VERSION,
     build_bucket_change_document,
@@ -36,7 +36,7 @@ from rowkey.table import BucketChange
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.portal.table_steps import StepResult, TableStep
+    from rowkey.portal.tables.steps import StepResult, TableStep
 
 RELOAD_S = 1
 """Seconds after which a page loads itself again whose table was not read yet."""

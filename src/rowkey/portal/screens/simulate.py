@@ -13,22 +13,23 @@ from rowkey.design import KeyPath
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.lint import edit_toml
 from rowkey.messages import format_value
-from rowkey.portal.compressed_responses import send_compressed
-from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.job_pages import find_progress, send_job_events, show_job
-from rowkey.portal.links import build_path
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_choice import (
+from rowkey.portal.designs.samples import (
     DECLARED_SAMPLE,
+    MAX_SAMPLE_BYTES,
     OWN_EVENTS,
     find_last_sample,
     find_sample,
+    list_sample_suffixes,
 )
-from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
-from rowkey.portal.simulations import SimulationRequest, SimulationResults, build_arguments
-from rowkey.portal.workspace import DesignFile
+from rowkey.portal.designs.simulations import SimulationRequest, SimulationResults, build_arguments
+from rowkey.portal.designs.workspace import DesignFile
+from rowkey.portal.jobs.pages import find_progress, send_job_events, show_job
+from rowkey.portal.links import build_path
+from rowkey.portal.server.error_pages import RefusedRequest
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.server.stored_responses import send_compressed
+from rowkey.portal.users.roles import Role
 from rowkey.render import build_report_variables
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rowkey.portal.live_watch import FACTS_S, LATE_FACTOR
-from rowkey.portal.requests import PortalRequest
-from rowkey.portal.roles import Role
-from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
-from rowkey.portal.table_overview import PAGE_ROWS, SORTS, TableQuery, list_tables
+from rowkey.portal.designs.samples import MAX_SAMPLE_BYTES, list_sample_suffixes
+from rowkey.portal.live.watch import FACTS_S, LATE_FACTOR
+from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tables.overview import PAGE_ROWS, SORTS, TableQuery, list_tables
+from rowkey.portal.users.roles import Role
 
 if TYPE_CHECKING:
     from starlette.responses import Response

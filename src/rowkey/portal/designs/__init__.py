@@ -1,0 +1,1 @@
+"""Design files in the portal: their texts, checks, drafts, simulations and advice."""

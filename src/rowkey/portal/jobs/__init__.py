@@ -1,0 +1,1 @@
+"""Long work in child processes, and how far it is."""

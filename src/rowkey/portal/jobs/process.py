@@ -1,0 +1,108 @@
+"""The program of a child process: one call, read from standard input, reported line by line."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+from typing import Any, BinaryIO
+
+from rowkey.durable_files import replace_file
+from rowkey.errors import RowkeyError
+from rowkey.pandas_guard import skip_pandas
+from rowkey.portal.jobs.jobs import JobState
+
+REPORT_INTERVAL_S = 0.1
+"""Seconds between two reports of one phase."""
+MAX_PROBLEM_CHARS = 4_000
+"""Characters of the text of an error."""
+NICENESS = 5
+"""How much the process lets others go first: the pages of the portal."""
+
+
+class ProgressWriter:
+    """Writes the reports of a job, a JSON object a line.
+
+    Args:
+        stream: where they are written.
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, stream: BinaryIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._phase = ""
+        self._next_s = 0.0
+
+    def __call__(self, phase: str, count: int, total: int) -> None:
+        """Report that `count` of `total` units of a phase are done, unless it was just done."""
+        if phase != self._phase or self._clock() >= self._next_s:
+            self._phase, self._next_s = phase, self._clock() + REPORT_INTERVAL_S
+            self.write(JobState.RUNNING, phase=phase, count=count, total=total)
+
+    def write(self, state: JobState, **details: Any) -> None:
+        """Write a report."""
+        self._stream.write(json.dumps({"state": state, **details}).encode() + b"\n")
+        self._stream.flush()
+
+
+def run_call(call: dict[str, Any], report: ProgressWriter) -> None:
+    """Call a function, write its document to the result file, and report the end.
+
+    Args:
+        call: what `JobQueue` sends.
+        report: takes the progress and the end.
+    """
+    module, _, name = call["function"].partition(":")
+    result_file = Path(call["result_file"])
+    try:
+        document = getattr(import_module(module), name)(report=report, **call["arguments"])
+        text = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        replace_file(result_file, text, result_file.with_suffix(".part"))
+    except RowkeyError as problem:
+        report.write(JobState.REFUSED, problem=str(problem)[:MAX_PROBLEM_CHARS])
+    except MemoryError:
+        report.write(JobState.TOO_LARGE)
+    else:
+        report.write(JobState.DONE)
+
+
+def limit_resources(memory_bytes: int, time_s: float) -> None:
+    """Bound the memory and the processor time of this process.
+
+    The portal ends it after `time_s` seconds anyway; the bound here is for one that outlives it.
+    """
+    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+    cpu_s = int(time_s * (os.cpu_count() or 1)) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(NICENESS)
+
+
+def exit_with_portal() -> None:
+    """End this process when its standard input ends, as it does when the portal has died."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def main() -> None:
+    """Read a call, and run it."""
+    reports = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no report
+    call = json.loads(sys.stdin.buffer.readline())
+    limit_resources(call["memory_bytes"], call["time_s"])
+    Thread(target=exit_with_portal, daemon=True).start()
+    with skip_pandas():
+        run_call(call, ProgressWriter(reports))
+    reports.flush()
+    os._exit(0)  # the thread above still reads
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""How requests reach the portal and answers leave it."""

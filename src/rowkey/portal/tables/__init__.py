@@ -1,0 +1,1 @@
+"""Stored tables in the portal: rows, engines, and long steps on them."""

@@ -1,0 +1,1 @@
+"""Who uses the portal: users, sessions, logins, and what they did."""
