@@ -13,6 +13,7 @@ from portal.portals import LOGS, ORIGIN, build_portal, create_logs, open_client
 from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign
 from rowkey.move import Move
+from rowkey.portal.live import watch
 from rowkey.portal.tables.overview import list_tables
 from rowkey.render import LANGUAGES, build_check_document, build_vectors_document
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 OTHER_KEY = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]")
 WIDER = f"{LOGS}\n".replace('note = "text"', 'note = "text"\nuser = "text"')
 UNCOMPRESSED = f'{LOGS}\n[families.d]\nttl = "30d"\n[writes]\narrival = "clock"\nrate = "5000/s"\n'
+
+
+@pytest.fixture(autouse=True)
+def _wait_for_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages wait until the tables are read, however slow the machine is."""
+    for name in ("LIST_WAIT_S", "PAGE_WAIT_S"):
+        monkeypatch.setattr(watch, name, 60.0)
 
 
 def read_form(client: TestClient, path: str = "/designs/logs.toml") -> dict[str, str]:
