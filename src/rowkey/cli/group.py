@@ -23,6 +23,8 @@ import click
 
 from rowkey.cli.settings_file import read_defaults
 from rowkey.cli.streams import wrap_standard_streams
+from rowkey.errors import CorruptionError, InvalidDesign, RowkeyError, Unavailable
+from rowkey.messages import escape_text, shorten_text, suggest_name
 from rowkey.pandas_guard import skip_pandas
 
 COMMAND_GROUPS = ("Design", "Judge", "Run", "Operate")
@@ -170,8 +172,6 @@ class _CommandGroup(click.Group):
         names = self.list_commands(ctx)
         if args[0].startswith("-") or args[0].replace("-", "_") in names:
             return super().resolve_command(ctx, args)
-        from rowkey.messages import shorten_text
-
         remedy = _suggest_command(args[0], names) or f"Commands: {', '.join(names)}."
         raise click.UsageError(f"unknown command {shorten_text(args[0])!r}. {remedy}", ctx)
 
@@ -201,8 +201,6 @@ def _suggest_command(name: str, names: list[str]) -> str:
     >>> _suggest_command("sim", ["init", "simulate"]), _suggest_command("draft", ["init"])
     ('Did you mean simulate?', 'Did you mean init?')
     """
-    from rowkey.messages import suggest_name
-
     longer = [candidate for candidate in names if candidate.startswith(name.lower())]
     if len(longer) == 1 or name.lower() in _COMMAND_SYNONYMS:
         return f"Did you mean {_COMMAND_SYNONYMS.get(name.lower()) or longer[0]}?"
@@ -287,8 +285,6 @@ def _run_command() -> int:
 
 def _print_usage_error(problem: click.ClickException) -> None:
     """Print a mistake in the command line, and how to get help."""
-    from rowkey.messages import shorten_text
-
     context = getattr(problem, "ctx", None)
     name = context.command_path if context else "rowkey"
     click.echo(f"{name}: {shorten_text(problem.format_message())}", err=True)
@@ -297,8 +293,6 @@ def _print_usage_error(problem: click.ClickException) -> None:
 
 def _print_error(problem: Exception) -> int:
     """Print the first lines of an error, and return its exit code."""
-    from rowkey.errors import CorruptionError, InvalidDesign, RowkeyError, Unavailable
-    from rowkey.messages import escape_text
     from rowkey.open_file_limit import raise_shortage
 
     try:
@@ -331,7 +325,5 @@ def _print_error(problem: Exception) -> int:
 
 def _format_os_error(problem: OSError) -> str:
     """Return the system's error message, with the file's name in front."""
-    from rowkey.messages import shorten_text
-
     name = "" if problem.filename is None else f"{shorten_text(str(problem.filename))}: "
     return f"{name}{problem.strerror or problem}"

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from rowkey import workload
 from rowkey.errors import RowError, SampleError
 from rowkey.json_objects import RepeatedName, build_object
 from rowkey.messages import pluralize, shorten_text, suggest_name
@@ -60,13 +61,11 @@ def open_rows(name: str) -> Iterator[IO[str]]:
     Raises:
         RowError: the file cannot be opened.
     """
-    from rowkey.workload import HEAD_BYTES, ArrayLines, is_array_of_objects
-
     with open_input(name) as text:
         stored = getattr(text, "buffer", io.BytesIO())
         buffer = stored if isinstance(stored, io.BufferedReader) else io.BufferedReader(stored)
-        if is_array_of_objects(buffer.peek(HEAD_BYTES)):
-            items = io.BufferedReader(ArrayLines(buffer, Path(name)))
+        if workload.is_array_of_objects(buffer.peek(workload.HEAD_BYTES)):
+            items = io.BufferedReader(workload.ArrayLines(buffer, Path(name)))
             yield ArrayItems(items, "utf-8", newline="")
         else:
             yield text if stored is buffer else io.TextIOWrapper(buffer, "utf-8-sig", newline="")

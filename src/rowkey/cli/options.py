@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowkey import workload
 from rowkey.cli.group import is_quiet
 from rowkey.cli.streams import has_standard_input, resolve_input_file
+from rowkey.messages import escape_json, escape_text, shorten_text
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -88,10 +90,8 @@ def _allow_cache(context: click.Context, _: click.Parameter, is_forbidden: bool)
 
     Nothing is kept beside the copy of standard input, which is removed when the command ends.
     """
-    from rowkey.workload import allow_sample_cache
-
     is_allowed = not is_forbidden and not has_standard_input(context)
-    context.with_resource(allow_sample_cache(is_allowed=is_allowed))
+    context.with_resource(workload.allow_sample_cache(is_allowed=is_allowed))
 
 
 NO_CACHE_OPTION = click.option(
@@ -199,8 +199,6 @@ def check_overwrite(path: str | None, *, force: bool) -> None:
     """
     import os
 
-    from rowkey.messages import shorten_text
-
     if path is not None and not force and os.path.lexists(path):
         raise click.UsageError(
             f"{shorten_text(path)} already exists. Give another name, or --force to overwrite it."
@@ -216,16 +214,12 @@ def to_json(document: Any, indent: int | None = None) -> str:
     """Return a document as JSON text, with characters escaped that the terminal cannot show."""
     import json
 
-    from rowkey.messages import escape_json
-
     is_utf = (sys.stdout.encoding or "").lower().startswith("utf")
     return escape_json(json.dumps(document, indent=indent, ensure_ascii=not is_utf))
 
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines on standard output, with terminal control characters escaped."""
-    from rowkey.messages import escape_text
-
     for line in lines:
         text = line if line.isprintable() else "\n".join(map(escape_text, line.split("\n")))
         sys.stdout.write(f"{text}\n")
@@ -239,8 +233,6 @@ def print_notes(lines: Iterable[str]) -> None:
 
 def print_errors(lines: Iterable[str]) -> None:
     """Print lines on standard error, with terminal control characters escaped."""
-    from rowkey.messages import escape_text
-
     for line in lines:
         click.echo(escape_text(line), err=True)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import click
 
+from rowkey import render, workload
 from rowkey.array_libraries import pa
 from rowkey.cli.destination import OUTPUT_OPTION, SPREADSHEET_OPTION, Destination
 from rowkey.cli.options import print_notes
@@ -145,8 +146,6 @@ def _write_text(scan: Scan, row_format: str, out: TextIO, *, row_by_row: bool) -
 
 def _write_csv(scan: Scan, destination: Destination, *, row_by_row: bool) -> int:
     """Write the rows of a scan as CSV; guard or count cells that look like formulas."""
-    from rowkey.render import CsvEncoder
-
     fields = scan.design.fields
     text_columns = [
         name for name, field in fields.items() if field.type.build_arrow_type() == pa.string()
@@ -161,7 +160,7 @@ def _write_csv(scan: Scan, destination: Destination, *, row_by_row: bool) -> int
         is_terminal = out.isatty()
         if not is_terminal and isinstance(out, io.TextIOWrapper):
             out.reconfigure(encoding="utf-8", errors="strict")  # `load` reads UTF-8 anywhere
-        encoder = CsvEncoder(
+        encoder = render.CsvEncoder(
             scan.column_names,
             text_columns,
             guards_formulas=destination.is_spreadsheet,
@@ -179,34 +178,27 @@ def _read_documents(scan: Scan, *, is_loadable: bool, row_by_row: bool) -> Itera
     Output that `load` reads must keep its meaning: a timestamp whose digits also look like a date,
     such as 20210101, or like a time in another unit, is written as a date and time.
     """
-    from rowkey.render import build_row_document
-    from rowkey.workload import has_other_reading
-
     fields = scan.design.fields
     times = [f for f in fields.values() if is_loadable and f.type.unit_ns is not None]
     for row in _read_rows(scan, row_by_row=row_by_row):
-        document = build_row_document(row)
+        document = render.build_row_document(row)
         for field in times:
-            if has_other_reading(field, document[field.name]):
+            if workload.has_other_reading(field, document[field.name]):
                 document[field.name] = field.type.format_value(row[field.name])
         yield document
 
 
 def _read_displayed_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:
     """Return the rows of a scan for people, with times in ISO 8601."""
-    from rowkey.render import build_displayed_row
-
     return (
-        _write_undeclared_as_text(build_displayed_row(row, scan.design.fields))
+        _write_undeclared_as_text(render.build_displayed_row(row, scan.design.fields))
         for row in _read_rows(scan, row_by_row=row_by_row)
     )
 
 
 def format_row(row: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[str]:
     """Return the lines of a text table that has one row."""
-    from rowkey.render import build_displayed_row
-
-    displayed = _write_undeclared_as_text(build_displayed_row(row, fields))
+    displayed = _write_undeclared_as_text(render.build_displayed_row(row, fields))
     return _format_columns(list(displayed), [displayed])
 
 

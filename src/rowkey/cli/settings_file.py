@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rowkey.durable_files import read_regular_file
-from rowkey.errors import RowkeyError
+from rowkey.errors import InvalidDesign, Mistakes, RowkeyError
+from rowkey.messages import suggest_name
 
 if TYPE_CHECKING:
     from rowkey.design import SourceMap
@@ -105,8 +106,6 @@ class _SettingsReader:
     """
 
     def __init__(self, path: str, text: str, ctx: click.Context) -> None:
-        from rowkey.errors import InvalidDesign, Mistakes
-
         self.path = path
         self.ctx = ctx
         self.mistakes = Mistakes()
@@ -126,8 +125,6 @@ class _SettingsReader:
         Raises:
             InvalidSettings: with every mistake of the file.
         """
-        from rowkey.errors import InvalidDesign
-
         group = self.ctx.parent
         assert group is not None
         assert isinstance(group.command, click.Group)
@@ -192,8 +189,6 @@ class _SettingsReader:
 
 def _advise_key(key: str, known: Sequence[str]) -> str:
     """Return what to do about an unknown key, or an empty string."""
-    from rowkey.messages import suggest_name
-
     if key in COMMAND_SETTINGS:
         return f"Write {key} into the table of a command that has it, such as [check]."
     return suggest_name(key, known)

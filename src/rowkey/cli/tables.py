@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rowkey.cli.options import print_errors
+from rowkey.errors import InvalidArgument
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ def _check_url(ctx: click.Context, _: click.Parameter, url: str | None) -> str |
             'on = "URL" into rowkey.toml.'
         )
     if url.partition(":")[0].lower() == "memory":
-        from rowkey.errors import InvalidArgument
-
         raise InvalidArgument(
             "--on",
             f"{shorten_text(url)} stores tables in the memory of one process, so they are gone "

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import FOREVER_S
 from rowkey.design.paths import format_path
 from rowkey.design.properties import choose_example_values
-from rowkey.errors import DesignRefused, InvalidDesign, Mistake, ReadError
+from rowkey.errors import DesignRefused, InvalidDesign, Mistake, Mistakes, ReadError
 from rowkey.messages import pluralize, shorten_text
-from rowkey.plan import choose_plan, plan_read
-from rowkey.schema import STORED_OPTIONS
+from rowkey.plan import DeclaredRead, choose_plan, plan_read
+from rowkey.schema import STORED_OPTIONS, FieldFacts
 
 if TYPE_CHECKING:
     from rowkey.design.design import Design
-    from rowkey.errors import Mistakes
-    from rowkey.plan import DeclaredRead
-    from rowkey.schema import FieldFacts
 
 KEPT_OPTIONS = ("versions", "min_versions", "ttl_s", "keep_deleted")
 """Attributes of a family that decide how long its cells are kept."""

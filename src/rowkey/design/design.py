@@ -10,7 +10,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import find_table_name_mistakes
+from rowkey.cells import Family, find_table_name_mistakes
 from rowkey.design.companions import bind_companions, find_serving_companion
 from rowkey.design.design_source import DesignSource, parse_toml, read_design_text
 from rowkey.design.partial_declaration import (
@@ -26,7 +26,10 @@ from rowkey.design.toml_dump import build_declared_tree, dump_declaration, forma
 from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
 from rowkey.keys import (
     Determinant,
+    Dictionary,
+    Domain,
     ExampleDictionary,
+    Field,
     Key,
     bind_fields,
     build_key,
@@ -40,7 +43,9 @@ from rowkey.rows import build_layout
 from rowkey.schema import (
     Cluster,
     DesignDeclaration,
+    FieldFacts,
     FunctionCall,
+    RowCounts,
     Term,
     format_key,
     parse_key,
@@ -50,9 +55,6 @@ from rowkey.schema import (
 from rowkey.workload import FORMATS, bind_writes, estimate_table_bytes
 
 if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.keys import Dictionary, Domain, Field
-    from rowkey.schema import FieldFacts, RowCounts
     from rowkey.workload import FamilySize
 
 MOB_REFERENCE_BYTES = 109

@@ -7,12 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from rowkey.errors import Mistake
 from rowkey.messages import shorten_text
-
-if TYPE_CHECKING:
-    from rowkey.errors import Mistake
 
 KeyPath = tuple[str | int, ...]
 """The names and indexes that lead to a value of a design file."""

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.cells import FOREVER_S, Family, bind_family, find_family_mistakes
 from rowkey.design.paths import format_path
 from rowkey.errors import InvalidArgument, Mistakes
+from rowkey.keys import Field
 from rowkey.messages import suggest_name
 from rowkey.rows import (
     DEFAULT_FAMILY,
     PACK_FORMATS,
+    Layout,
     parse_pack_label,
     parse_qualifier,
 )
-from rowkey.schema import NANOSECONDS, parse_duration
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field
-    from rowkey.rows import Layout
-    from rowkey.schema import DesignDeclaration, FieldDeclaration
+from rowkey.schema import NANOSECONDS, DesignDeclaration, FieldDeclaration, parse_duration
 
 
 def check_column_collisions(layout: Layout, mistakes: Mistakes) -> None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import MAX_ROW_BYTES
 from rowkey.errors import ReadError
-from rowkey.keys import Order, Part, find_colliding_rows
+from rowkey.keys import Field, Order, Part, find_colliding_rows
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import (
     MAX_EXAMPLE_VALUES,
+    DeclaredRead,
     Plan,
     choose_list_values,
     compute_merged_order,
@@ -19,13 +20,10 @@ from rowkey.plan import (
     count_spreading_parts,
     plan_read,
 )
-from rowkey.schema import Parameter
+from rowkey.schema import FieldFacts, Parameter
 
 if TYPE_CHECKING:
     from rowkey.design.design import Design
-    from rowkey.keys import Field
-    from rowkey.plan import DeclaredRead
-    from rowkey.schema import FieldFacts
 
 RANGE_OPERATORS = frozenset({"<", "<=", ">", ">=", "between"})
 """Operators of which a read has a first or a last value."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design.paths import format_path
 from rowkey.design.validation_messages import format_value
-from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
-from rowkey.keys import Determinant
+from rowkey.errors import InvalidArgument, InvalidDesign, Mistake, Mistakes
+from rowkey.keys import Determinant, Key
 from rowkey.messages import suggest_name
 from rowkey.regions import (
     DESIGN_ARGUMENTS,
@@ -22,12 +22,10 @@ from rowkey.regions import (
     choose_region_count,
     from_string_binary,
 )
+from rowkey.schema import FieldFacts, RowCounts
 
 if TYPE_CHECKING:
     from rowkey.design.design import Design
-    from rowkey.errors import Mistake
-    from rowkey.keys import Key
-    from rowkey.schema import FieldFacts, RowCounts
     from rowkey.workload import FamilySize
 
 MAX_PREFIXES = 65_536

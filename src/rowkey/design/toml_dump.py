@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.design.paths import format_basic_string, format_toml_name
-
-if TYPE_CHECKING:
-    from rowkey.schema import DesignDeclaration
+from rowkey.schema import DesignDeclaration
 
 _TOP_OPTIONS = ("table", "key", "splits", "companions", "catalog")
 _MAX_LINE_WIDTH = 96

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 from pydantic import BaseModel
 
 from rowkey.design.paths import KeyPath, format_path
+from rowkey.errors import Mistakes
 from rowkey.messages import suggest_name
 from rowkey.schema import DesignDeclaration
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
-
-    from rowkey.errors import Mistakes
 
 _TYPE_NAMES = {
     "string_type": "text",

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import InvalidArgument
 from rowkey.explanations.explanation_text import format_explanation
 from rowkey.explanations.selectivity import estimate_selectivity
+from rowkey.keys import Field, Key
 from rowkey.messages import Message
-from rowkey.plan import plan_read
-from rowkey.schema import Equal, OneOf, Range, StartsWith
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field, Key
-    from rowkey.plan import BoundRead, KeyRange, Plan
-    from rowkey.schema import Bound, Bounds, FieldFacts, Value
+from rowkey.plan import BoundRead, KeyRange, Plan, plan_read
+from rowkey.schema import Bound, Bounds, Equal, FieldFacts, OneOf, Range, StartsWith, Value
 
 MAX_SHOWN_RANGES = 3
 """Maximum number of ranges that are described."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument
-from rowkey.schema import Equal, OneOf, Range
+from rowkey.schema import Bound, Equal, FieldFacts, OneOf, Range, Value
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
-    from rowkey.schema import Bound, FieldFacts, Value
 
 
 def estimate_selectivity(field: Field, bound: Bound, facts: FieldFacts) -> float | None:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from rowkey.explanations.explanation import explain_read
-from rowkey.plan import choose_plan, plan_read
-
-if TYPE_CHECKING:
-    from rowkey.explanations.explanation import Explanation
-    from rowkey.keys import Key
-    from rowkey.plan import BoundRead, Plan
-    from rowkey.schema import FieldFacts
+from rowkey.explanations.explanation import Explanation, explain_read
+from rowkey.keys import Key
+from rowkey.plan import BoundRead, Plan, choose_plan, plan_read
+from rowkey.schema import FieldFacts
 
 
 def explain_chosen_read(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rowkey import workload
 from rowkey.array_libraries import np, pa
 from rowkey.hotspots.leading_parts import (
     KeyFront,
@@ -203,9 +204,7 @@ class LoadResult:
         time = self.design.writes.time
         if time is None or not self.keys:
             return None
-        from rowkey.workload import to_clock_ms
-
-        windows = to_clock_ms(time, self.rows.column(time.name)) // (width_s * 1_000)
+        windows = workload.to_clock_ms(time, self.rows.column(time.name)) // (width_s * 1_000)
         return np.asarray(windows - windows.min())
 
     def number_moments(self, name: str, step_ns: int) -> np.ndarray[Any, Any]:

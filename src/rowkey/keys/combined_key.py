@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rowkey.keys.batches.byte_columns import ByteColumn
 from rowkey.keys.key import Key
 from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import Framing, Images, Residue
 from rowkey.schema import Bounds
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 

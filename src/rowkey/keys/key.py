@@ -9,6 +9,7 @@ from rowkey.array_libraries import np, pa
 from rowkey.errors import DesignRefused, InvalidArgument, RowError
 from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.base_types.strings import NULLABLE_REMEDY
+from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 from rowkey.keys.dictionary import (
     DICTIONARY_FIELD,
     Dictionary,
@@ -30,7 +31,6 @@ from rowkey.open_file_limit import explain_shortage
 from rowkey.schema import Term, Value, format_key
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
 
 

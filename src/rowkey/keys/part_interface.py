@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.base_types.domains import Domain
+from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, SlicedByteColumn
 from rowkey.keys.dictionary import Dictionary, FirstSeenDictionary
 from rowkey.keys.traits import (
     ALL_BYTES,
@@ -31,7 +32,6 @@ from rowkey.keys.traits import (
 from rowkey.schema import Bounds, Cluster, FieldFacts, Scalar, Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.batches.key_decoding import EncodedKeys
 
@@ -242,8 +242,6 @@ class Part(ABC):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the part's bytes for many rows; the default calls `encode` for each."""
-        from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
         return SlicedByteColumn.from_list(
             [self.encode(row) for row in columns.iterate_rows(self.fields)]
         )

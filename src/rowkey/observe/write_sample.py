@@ -18,6 +18,7 @@ from rowkey.array_libraries import np, pa
 from rowkey.cells import RowCells
 from rowkey.engines import CellSelection, ScanRange, Store
 from rowkey.errors import RowError
+from rowkey.regions import Boundaries
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
@@ -101,8 +102,6 @@ class WriteSample:
         Args:
             interval: the interval of the sample.
         """
-        from rowkey.regions import Boundaries
-
         boundaries = Boundaries(region.start for region in interval.regions[1:])
         event_counts = [0.0] * len(interval.regions)
         for key in self.keys:

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from rowkey.design import choose_example_values
+from rowkey.design import Design, choose_example_values
 from rowkey.errors import ReadError
-from rowkey.plan import plan_read
+from rowkey.keys import Key
+from rowkey.plan import Plan, plan_read
 from rowkey.proposals.spreading_terms import (
     BUCKETS_PER_SERVER,
     MIN_VALUES_PER_REGION,
 )
-from rowkey.schema import Equal
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import Key
-    from rowkey.plan import Plan
-    from rowkey.schema import Bounds, FieldFacts, Ordering
+from rowkey.schema import Bounds, Equal, FieldFacts, Ordering
 
 
 @dataclass(frozen=True, slots=True)

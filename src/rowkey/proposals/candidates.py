@@ -16,9 +16,10 @@ from functools import cached_property
 from itertools import islice, permutations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rowkey.design import Design
 from rowkey.errors import InvalidDesign, Mistakes
-from rowkey.keys import Order, build_key
-from rowkey.proposals.bucket_fields import find_sliced_fields, plan_example_reads
+from rowkey.keys import Field, Key, Order, build_key
+from rowkey.proposals.bucket_fields import ExampleRead, find_sliced_fields, plan_example_reads
 from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal, apply_proposal
 from rowkey.proposals.redundant_terms import remove_redundant_terms
 from rowkey.proposals.spreading_terms import (
@@ -31,14 +32,17 @@ from rowkey.proposals.spreading_terms import (
     strip_spreading_terms,
 )
 from rowkey.proposals.unique_fields import list_unique_fields
-from rowkey.schema import Constant, FieldRef, FunctionCall, find_field_refs, format_key
+from rowkey.schema import (
+    Constant,
+    FieldFacts,
+    FieldRef,
+    FunctionCall,
+    Term,
+    find_field_refs,
+    format_key,
+)
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import Field, Key
-    from rowkey.proposals.bucket_fields import ExampleRead
-    from rowkey.schema import FieldFacts, Term
-
     Terms = tuple[Term, ...]
 
 MAX_PERMUTED_TERMS = 4

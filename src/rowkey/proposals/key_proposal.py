@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.design import format_toml_value, list_key_prefixes
+from rowkey.design import Design, format_toml_value, list_key_prefixes
 from rowkey.messages import Message
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
 
 PER_BUCKET = "per_bucket"
 """The split algorithm that begins a region at each value of the key's leading parts."""

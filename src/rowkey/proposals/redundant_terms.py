@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Mistakes
-from rowkey.keys import Determinant, Order, build_key
+from rowkey.keys import Determinant, Order, Part, build_key
+from rowkey.schema import Term
 
 if TYPE_CHECKING:
     from rowkey.design import Design
-    from rowkey.keys import Part
-    from rowkey.schema import Term
 
 
 def remove_redundant_terms(design: Design, terms: tuple[Term, ...]) -> tuple[Term, ...]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
+from rowkey.keys import Field, Key
 from rowkey.plan import count_spreading_parts
-from rowkey.schema import Constant, FieldRef, FunctionCall
-
-if TYPE_CHECKING:
-    from rowkey.keys import Field, Key
-    from rowkey.schema import Term
+from rowkey.schema import Constant, FieldRef, FunctionCall, Term
 
 BUCKET_TRANSFORM = "bucket"
 SALT_TRANSFORM = "salt"

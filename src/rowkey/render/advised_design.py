@@ -8,7 +8,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import BOM, Design, find_companion_obstacle, find_spans
+from rowkey.design import BOM, Design, KeyPath, TomlSpans, find_companion_obstacle, find_spans
 from rowkey.errors import InvalidDesign
 from rowkey.lint import edit_toml
 from rowkey.render.text import wrap_text
@@ -16,7 +16,6 @@ from rowkey.schema import format_key
 
 if TYPE_CHECKING:
     from rowkey.advise import Advice, JudgedDesign
-    from rowkey.design import KeyPath, TomlSpans
 
 PROPOSAL_MARK = "# Proposed by rowkey advise"
 """The beginning of the comment that explains a proposed key."""

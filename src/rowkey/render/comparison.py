@@ -7,9 +7,10 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from rowkey import advise
 from rowkey.messages import pluralize
 from rowkey.render.documents import FORMAT_VERSION
-from rowkey.render.redaction import NO_REDACTION
+from rowkey.render.redaction import NO_REDACTION, Redaction
 from rowkey.render.text import wrap_text
 from rowkey.render.verdict import VERDICT_FIELDS, build_verdict_document
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rowkey.advise import Comparison, Figure, Grade, Measure
-    from rowkey.render.redaction import Redaction
 
 COMPARISON_FIELDS = {
     "format": "version of this document",
@@ -257,9 +257,7 @@ def _mark_best(cells: Sequence[str], best: Sequence[int]) -> list[str]:
 
 def _find_best_grades(grades: Sequence[Grade]) -> list[int]:
     """Return the numbers of the designs with the best grade; none if all are equal."""
-    from rowkey.advise import GRADES
-
-    least = min(grades, key=GRADES.index)
+    least = min(grades, key=advise.GRADES.index)
     best = [number for number, grade in enumerate(grades) if grade == least]
     return best if len(best) < len(grades) else []
 

@@ -11,19 +11,18 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
+from rowkey.errors import Mistake
 from rowkey.render.findings import build_findings_document
 from rowkey.render.packing import build_packing_document
-from rowkey.render.redaction import NO_REDACTION
+from rowkey.render.redaction import NO_REDACTION, Redaction
 from rowkey.render.verdict import build_verdict_document
 
 if TYPE_CHECKING:
     from rowkey.advise import JudgedDesign
     from rowkey.design import Design, DesignProperties, PartProperties
-    from rowkey.errors import Mistake
     from rowkey.hotspots import BusiestShares, CauseFinding, ReadCauseFinding, Skew
     from rowkey.keys import Field, Key, Row
     from rowkey.lint import LintResult
-    from rowkey.render.redaction import Redaction
     from rowkey.schema import Value
     from rowkey.simulate import LoadEstimate, ReadCost, ReadLoad, Simulation, SplitReport
     from rowkey.workload import PackingSavings

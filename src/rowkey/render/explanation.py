@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.explanations import format_explanation
 from rowkey.render.documents import FORMAT_VERSION
-from rowkey.render.redaction import NO_REDACTION
+from rowkey.render.redaction import NO_REDACTION, Redaction
 from rowkey.render.text import wrap_text
 
 if TYPE_CHECKING:
     from rowkey.explanations import Explanation
-    from rowkey.render.redaction import Redaction
 
 EXPLANATION_FIELDS = {
     "name": "name of the declared read; null for one of the command line",

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import escape_text, shorten_text
-from rowkey.render.redaction import NO_REDACTION, to_plain_value
+from rowkey.render.redaction import NO_REDACTION, Redaction, to_plain_value
 
 if TYPE_CHECKING:
     from rowkey.lint import AllowedFinding, Finding, LintResult, Severity
-    from rowkey.render.redaction import Redaction
 
 _SEVERITY_NAMES: tuple[tuple[Severity, str, str], ...] = (
     ("error", "error", "errors"),

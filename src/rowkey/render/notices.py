@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from rowkey import lint
+from rowkey.errors import Mistake
 from rowkey.messages import escape_text, shorten_text
 from rowkey.render.redaction import to_plain_value
 
 if TYPE_CHECKING:
     from rowkey.design import DesignSource, TextRange
-    from rowkey.errors import Mistake
     from rowkey.lint import Finding, LintResult, Rule, Severity
 
 
@@ -195,11 +196,9 @@ def _format_counts(
 
 def _is_failure(notice: Notice, min_severity: Severity | None) -> bool:
     """Return whether a notice is severe enough to fail its test."""
-    from rowkey.lint import SEVERITIES
-
     if min_severity is None or notice.code == MISTAKE_CODE:
         return notice.code == MISTAKE_CODE
-    return SEVERITIES.index(notice.severity) >= SEVERITIES.index(min_severity)
+    return lint.SEVERITIES.index(notice.severity) >= lint.SEVERITIES.index(min_severity)
 
 
 def _format_case(notice: Notice, min_severity: Severity | None) -> Iterator[str]:
@@ -249,9 +248,7 @@ def build_sarif_document(checked_files: Iterable[CheckedFile]) -> dict[str, Any]
 
     Source: OASIS, Static Analysis Results Interchange Format 2.1.0, with errata 01.
     """
-    from rowkey.lint import select_rules
-
-    every = select_rules()
+    every = lint.select_rules()
     places = {MISTAKE_CODE: 0} | {rule.code: n for n, rule in enumerate(every, 1)}
     driver = {
         "name": "rowkey",
@@ -272,8 +269,6 @@ def build_sarif_document(checked_files: Iterable[CheckedFile]) -> dict[str, Any]
 
 def _build_descriptor(rule: type[Rule]) -> dict[str, Any]:
     """Return the SARIF description of a lint rule."""
-    from rowkey.lint import format_rule_name
-
     sections = rule.parse_docstring()
     instead = " ".join(sections.remedy.split())
     help_text = (
@@ -282,7 +277,7 @@ def _build_descriptor(rule: type[Rule]) -> dict[str, Any]:
     )
     return {
         "id": rule.code,
-        "name": format_rule_name(rule.name),
+        "name": lint.format_rule_name(rule.name),
         "shortDescription": {"text": sections.summary},
         "fullDescription": {"text": " ".join(sections.reason.split())},
         "help": {"text": instead, "markdown": help_text},

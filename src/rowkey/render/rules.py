@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from rowkey import lint
 from rowkey.render.documents import FORMAT_VERSION
 
 if TYPE_CHECKING:
@@ -33,12 +34,10 @@ def build_rules_document(rules: Iterable[type[Rule]]) -> dict[str, Any]:
 
 def _build_rule(rule: type[Rule]) -> dict[str, Any]:
     """Return the JSON document of one lint rule."""
-    from rowkey.lint import format_rule_name
-
     sections = rule.parse_docstring()
     return {
         "code": rule.code,
-        "name": format_rule_name(rule.name),
+        "name": lint.format_rule_name(rule.name),
         "severity": rule.severity,
         "summary": sections.summary,
         "description": _join_lines(sections.description),
@@ -59,11 +58,9 @@ def _join_lines(text: str) -> str:
 
 def format_rule_list(rules: Iterable[type[Rule]]) -> Iterator[str]:
     """Yield a line with code, severity, name and summary for each lint rule."""
-    from rowkey.lint import format_rule_name
-
     for rule in rules:
         yield (
-            f"{rule.code}  {rule.severity:7}  {format_rule_name(rule.name):24} "
+            f"{rule.code}  {rule.severity:7}  {lint.format_rule_name(rule.name):24} "
             f"{rule.parse_docstring().summary}"
         )
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import pluralize
 from rowkey.regions import to_string_binary
-from rowkey.rows import format_column
+from rowkey.rows import UndeclaredCells, format_column
 
 if TYPE_CHECKING:
-    from rowkey.rows import UndeclaredCells
     from rowkey.table import Scan, UndecodableRows
 
 MAX_PRINTED_COLUMNS = 8

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rowkey.render.redaction import NO_REDACTION
+from rowkey.render.redaction import NO_REDACTION, Redaction
 
 if TYPE_CHECKING:
     from rowkey.advise import Assessment, DesignVerdict
     from rowkey.hotspots import CauseFinding
-    from rowkey.render.redaction import Redaction
     from rowkey.simulate import Simulation
 
 NO_CAUSE = "no single cause was found: the key's values are spread unevenly over its regions"

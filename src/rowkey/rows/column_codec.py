@@ -7,15 +7,14 @@ A cell holds the value's own bytes: text in UTF-8, raw bytes as they are, number
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys import Codec, Field, FieldType, SlicedByteColumn
 from rowkey.messages import format_value, pluralize
+from rowkey.rows.batches.arrays import build_binary_array, to_byte_column
 from rowkey.schema import Value
-
-if TYPE_CHECKING:
-    from rowkey.keys import Codec, Field, FieldType, SlicedByteColumn
 
 MAX_LOOKUP_VALUES = 4_096
 """Longest list of possible values for which a table from bytes to values is built."""
@@ -45,7 +44,6 @@ class ColumnCodec:
             RowError: the field does not allow a value, or is not nullable and one is null.
         """
         from rowkey.keys import build_field_column, encode_plain_values, refuse_nulls
-        from rowkey.rows.batches.arrays import build_binary_array
 
         column = build_field_column(self.field, array)
         if column.codes is not None:
@@ -69,8 +67,6 @@ class ColumnCodec:
         Raises:
             InvalidArgument: some bytes are not a value.
         """
-        from rowkey.rows.batches.arrays import to_byte_column
-
         kind = self.field.type
         if kind.possible_values is not None:
             coded = values.dictionary_encode()

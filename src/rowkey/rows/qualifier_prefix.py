@@ -27,6 +27,7 @@ from rowkey.keys import (
     complement_bytes,
 )
 from rowkey.messages import pluralize
+from rowkey.rows.batches.arrays import find_column
 from rowkey.rows.placement_interface import ValueSize
 from rowkey.schema import (
     Bound,
@@ -311,7 +312,6 @@ class QualifierPrefix:
             RowError: as `encode`, for the first row with a mistake.
         """
         from rowkey.keys import build_missing_column_error
-        from rowkey.rows.batches.arrays import find_column
 
         no_name = pa.repeat(pa.scalar(b"", pa.binary()), batch.num_rows)
         columns: dict[str, Any] = {COLUMN_NAME_FIELD: no_name}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey import advise, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -69,12 +70,11 @@ def command(
     rowkey advise logs.toml --sample events.csv
     rowkey advise logs.toml --sample events.csv --write better.toml
     """
-    from rowkey.advise import search
     from rowkey.design import Design
 
     check_overwrite(write_path, force=force)
     with show_phases(progress) as report:
-        advice = search(
+        advice = advise.search(
             Design.read(design), sample, format_options=format_options, seed=seed, progress=report
         )
     _print_advice(advice, output)
@@ -90,14 +90,11 @@ def command(
 def _print_advice(advice: Advice, output: str) -> None:
     """Print advice as JSON or as text."""
     if output == "json":
-        from rowkey.render import build_advice_document
-
-        print_json(build_advice_document(advice))
+        print_json(render.build_advice_document(advice))
         return
     from rowkey.cli.screen import build_console
-    from rowkey.render import format_advice
 
-    print_lines(format_advice(advice, build_console().width))
+    print_lines(render.format_advice(advice, build_console().width))
 
 
 def _list_files(advice: Advice, path: str) -> list[tuple[Path, JudgedDesign]]:
@@ -118,7 +115,6 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
     """
     from rowkey.cli.destination import Destination
     from rowkey.design import find_companion_obstacle
-    from rowkey.render import format_advised_design
     from rowkey.schema import format_key
 
     files = _list_files(advice, path)
@@ -131,7 +127,7 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
     for file, judged in files:
         declared = companions if judged is main else {}
         with Destination("toml", str(file)).open_text() as stream:
-            stream.write(format_advised_design(advice, judged, file, declared))
+            stream.write(render.format_advised_design(advice, judged, file, declared))
         print_notes([f"{file}: {format_key(judged.design.key.terms)}"])
     if not advice.is_complete:
         print_notes([f"{main_file}: from a search that was interrupted; other keys may be better"])

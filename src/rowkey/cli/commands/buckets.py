@@ -16,6 +16,7 @@ from rowkey.cli.options import (
     show_progress,
 )
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from rowkey.table import BucketChangeResult, Table
@@ -107,7 +108,6 @@ def _parse_max_stale(text: str) -> float:
         InvalidArgument: the text is not a valid time.
     """
     from rowkey.catalog import check_max_stale
-    from rowkey.errors import InvalidArgument
     from rowkey.schema import parse_duration
 
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from rowkey import advise, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGNS_ARGUMENT,
@@ -20,7 +21,7 @@ from rowkey.cli.options import (
     print_lines,
     print_notes,
 )
-from rowkey.errors import InvalidArgument
+from rowkey.errors import InvalidArgument, InvalidDesign
 from rowkey.messages import escape_text
 
 if TYPE_CHECKING:
@@ -84,10 +85,7 @@ def command(
     rowkey check logs.toml --sample events.csv --ignore RK1
     rowkey check designs/*.toml -f sarif > rowkey.sarif
     """  # noqa: D205 - the sentence is the help's first paragraph
-    from rowkey.advise import JudgedDesign
     from rowkey.design import Design
-    from rowkey.errors import InvalidDesign
-    from rowkey.render import CheckedFile, build_mistakes_document
 
     severity = None if fail_on == NEVER_FAIL else cast("Severity", fail_on)
     checked, documents, is_bad, is_unreadable = [], [], False, False
@@ -96,12 +94,12 @@ def command(
             design = Design.read(path)
         except InvalidDesign as problem:
             is_bad, is_unreadable = True, is_unreadable or problem.is_unreadable
-            checked.append(CheckedFile(path, problem.mistakes))
-            documents.append(build_mistakes_document(path, problem.mistakes))
+            checked.append(render.CheckedFile(path, problem.mistakes))
+            documents.append(render.build_mistakes_document(path, problem.mistakes))
             if output == "text":
                 print_lines([str(problem)])
             continue
-        judged = JudgedDesign(
+        judged = advise.JudgedDesign(
             design,
             sample,
             format_options=format_options,
@@ -118,7 +116,9 @@ def command(
         lint_result = _run_rules(judged)
         is_ok = severity is None or not lint_result.filter_by_severity(severity)
         is_bad |= not is_ok
-        checked.append(CheckedFile(path, lint_result=lint_result, file_text=judged.design.source))
+        checked.append(
+            render.CheckedFile(path, lint_result=lint_result, file_text=judged.design.source)
+        )
         if output in ("text", "json"):
             document = _show_check(path, judged, remarks, as_text=output == "text")
             documents.append({**document, "ok": is_ok})
@@ -133,30 +133,26 @@ def _show_check(
     path: str, judged: JudgedDesign, remarks: list[str], *, as_text: bool
 ) -> dict[str, Any]:
     """Return the JSON document of one valid design file; print the result if output is text."""
-    from rowkey.render import build_check_document, format_check, print_check
-
     result = judged.design, judged.properties, judged.lint_result, judged.packing
     if as_text and sys.stdout.isatty():
         from rowkey.cli.screen import build_console
 
-        print_check(path, judged, build_console())
+        render.print_check(path, judged, build_console())
     elif as_text:
-        print_lines(format_check(path, *result))
-    return build_check_document(path, *result, remarks)
+        print_lines(render.format_check(path, *result))
+    return render.build_check_document(path, *result, remarks)
 
 
 def _print_notices(
     checked_files: list[CheckedFile], output: str, severity: Severity | None
 ) -> None:
     """Print findings as SARIF, JUnit XML or GitHub workflow commands."""
-    from rowkey.render import build_sarif_document, format_github_commands, format_junit
-
     if output == "sarif":
-        print_json(build_sarif_document(checked_files))
+        print_json(render.build_sarif_document(checked_files))
     elif output == "junit":
-        print_lines(format_junit(checked_files, severity))
+        print_lines(render.format_junit(checked_files, severity))
     else:
-        print_lines(format_github_commands(checked_files))
+        print_lines(render.format_github_commands(checked_files))
 
 
 def _note_sample(path: str, judged: JudgedDesign) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey import advise, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGNS_ARGUMENT,
@@ -19,6 +20,7 @@ from rowkey.cli.options import (
     print_json,
     show_phases,
 )
+from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake
 
 if TYPE_CHECKING:
     from rowkey.design import Design
@@ -55,12 +57,9 @@ def command(
     """
     from time import perf_counter
 
-    from rowkey.advise import compare_designs
-    from rowkey.render import build_comparison_document
-
     read = _read_designs(designs)
     with show_phases(progress) as report:
-        comparison = compare_designs(
+        comparison = advise.compare_designs(
             read,
             sample,
             names=designs,
@@ -73,12 +72,11 @@ def command(
         for one in comparison.designs:
             _ = one.verdict  # its key is searched for now, while the progress is shown
     if output == "json":
-        print_json(build_comparison_document(comparison))
+        print_json(render.build_comparison_document(comparison))
         return
     from rowkey.cli.screen import build_console
-    from rowkey.render import print_comparison
 
-    print_comparison(comparison, build_console())
+    render.print_comparison(comparison, build_console())
 
 
 def _read_designs(paths: tuple[str, ...]) -> list[Design]:
@@ -88,7 +86,6 @@ def _read_designs(paths: tuple[str, ...]) -> list[Design]:
         IncomparableDesigns: with the mistakes of all of them.
     """
     from rowkey.design import Design
-    from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake
 
     designs, mistakes = [], []
     for path in paths:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from rowkey.cli.conditions import WHERE_OPTION
+from rowkey import render
+from rowkey.cli.conditions import WHERE_OPTION, parse_conditions
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -43,14 +44,6 @@ def command(
     rowkey count logs.toml --on rocks:./data --where host=web-1
     rowkey count logs.toml --on rocks:./data --regions -f json
     """
-    from rowkey.cli.conditions import parse_conditions
-    from rowkey.render import (
-        build_count_document,
-        build_regions_document,
-        format_regions,
-        format_scan_notes,
-    )
-
     if regions and where:
         raise click.UsageError(
             "--regions and --where exclude each other: regions count all requests. Remove one."
@@ -59,16 +52,16 @@ def command(
         if regions:
             counts = table.regions()
             if output == "json":
-                print_json(build_regions_document(table.design, counts))
+                print_json(render.build_regions_document(table.design, counts))
             else:
-                print_lines(format_regions(table.design, counts))
+                print_lines(render.format_regions(table.design, counts))
             return
         scan = table.scan(
             parse_conditions(where), count_undeclared=True, skip_undecodable=skip_undecodable
         )
         count = scan.count()
     if output == "json":
-        print_json(build_count_document(scan, count))
+        print_json(render.build_count_document(scan, count))
     else:
         print_lines([str(count)])
-        print_notes(format_scan_notes(scan, outcome="not counted"))
+        print_notes(render.format_scan_notes(scan, outcome="not counted"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import rowkey
+from rowkey import render, simulate
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -43,15 +45,12 @@ def command(
     rowkey create logs.toml --on rocks:./data
     rowkey create logs.toml --on rocks:./data --sample events.csv
     """
-    import rowkey
-    from rowkey.render import format_created_table
-    from rowkey.simulate import choose_design_splits
     from rowkey.table import create_table
 
     declared_design = rowkey.Design.read(design)
     designs = {declared_design.table: declared_design, **declared_design.companions}
     splits = {
-        name: choose_design_splits(
+        name: simulate.choose_design_splits(
             one, sample, format_options=format_options, seed=seed
         ).boundaries.splits
         for name, one in designs.items()
@@ -68,5 +67,5 @@ def command(
     ):
         tables = {declared_design.table: table, **table.companions}
         for name, one in tables.items():
-            line = format_created_table(name, len(one.regions()), designs[name].families)
+            line = render.format_created_table(name, len(one.regions()), designs[name].families)
             print_lines([line])

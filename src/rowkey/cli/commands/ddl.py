@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 
 import click
 
+from rowkey import render, simulate
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -16,6 +17,7 @@ from rowkey.cli.options import (
     print_lines,
     print_notes,
 )
+from rowkey.errors import InvalidArgument
 
 
 @define_command("Design", "Print a script that creates the table, for HBase's shell or Java.")
@@ -53,9 +55,6 @@ def command(
     rowkey ddl orders.toml --companion orders_by_number > orders_by_number.rb
     """
     from rowkey.design import Design
-    from rowkey.errors import InvalidArgument
-    from rowkey.render import DIALECTS, build_create_statement
-    from rowkey.simulate import choose_design_splits
 
     main_design = declared_design = Design.read(design)
     companions = main_design.companions
@@ -65,8 +64,10 @@ def command(
             what = f"{main_design.table} has no companion {companion}"
             raise InvalidArgument("option --companion", what, allowed)
         declared_design = companions[companion]
-    splits = choose_design_splits(declared_design, sample, format_options=format_options, seed=seed)
-    creation = build_create_statement(
+    splits = simulate.choose_design_splits(
+        declared_design, sample, format_options=format_options, seed=seed
+    )
+    creation = render.build_create_statement(
         declared_design,
         splits.boundaries.splits,
         PurePath(
@@ -74,7 +75,7 @@ def command(
         ).name,
         main_design.table if companion is not None else "",
     )
-    print_lines(DIALECTS[dialect.replace("-", "_")](creation))
+    print_lines(render.DIALECTS[dialect.replace("-", "_")](creation))
     if companion is None:
         print_notes(
             f"create the companion {name} first: rowkey ddl {design} --companion {name}"

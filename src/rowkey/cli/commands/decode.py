@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from rowkey import regions, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, FILE_PATH, print_lines, to_json
+from rowkey.errors import InvalidArgument, RowError
 
 
 @define_command("Design", "Decode row keys to rows.")
@@ -28,9 +30,6 @@ def command(design: str, keys_file: str, keys: str) -> None:
     """
     from rowkey.cli.input_rows import open_input, read_lines
     from rowkey.design import Design
-    from rowkey.errors import InvalidArgument, RowError
-    from rowkey.regions import from_string_binary
-    from rowkey.render import build_row_document
 
     key = Design.read(design).key
     with open_input(keys_file) as stream:
@@ -39,7 +38,7 @@ def command(design: str, keys_file: str, keys: str) -> None:
             if not text:
                 continue
             try:
-                raw = bytes.fromhex(text) if keys == "hex" else from_string_binary(text)
+                raw = bytes.fromhex(text) if keys == "hex" else regions.from_string_binary(text)
             except (ValueError, InvalidArgument):
                 raise RowError(
                     f"line {number}",
@@ -47,6 +46,6 @@ def command(design: str, keys_file: str, keys: str) -> None:
                     remedy="Write one row key per line, or give its format as --keys.",
                 ) from None
             try:
-                print_lines([to_json(build_row_document(key.decode(raw)))])
+                print_lines([to_json(render.build_row_document(key.decode(raw)))])
             except RowError as problem:
                 raise problem.prefix_path(f"line {number}") from None

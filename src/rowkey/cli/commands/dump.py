@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rowkey import render
+from rowkey.cli.destination import Destination
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -9,7 +11,7 @@ from rowkey.cli.options import (
     format_row_count,
     print_notes,
 )
-from rowkey.cli.row_formats import DUMP_FORMATS, add_format_options
+from rowkey.cli.row_formats import DUMP_FORMATS, add_format_options, write_rows
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 
 
@@ -41,14 +43,10 @@ def command(
     rowkey dump logs.toml --on rocks:./data -o rows.parquet
     rowkey dump logs.toml --on rocks:./data -f csv | gzip > rows.csv.gz
     """
-    from rowkey.cli.destination import Destination
-    from rowkey.cli.row_formats import write_rows
-    from rowkey.render import format_scan_notes
-
     to = Destination.from_options(form, output, DUMP_FORMATS, spreadsheet=spreadsheet)
     with open_existing_table(design, url) as table:
         scan = table.scan(count_undeclared=True, skip_undecodable=skip_undecodable)
         count = write_rows(scan, to)
     if to.path is not None:
         print_notes([format_row_count(count, f"written to {to.path}")])
-    print_notes(format_scan_notes(scan, outcome="not written"))
+    print_notes(render.format_scan_notes(scan, outcome="not written"))

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import click
 
+from rowkey import regions
 from rowkey.cli.group import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, FILE_PATH, print_lines
+from rowkey.errors import RowError
 
 
 @define_command("Design", "Encode rows to row keys.")
@@ -39,15 +41,13 @@ def command(design: str, rows: str, form: str | None, keys: str) -> None:
 
     from rowkey.cli.input_rows import format_place, open_rows, read_rows
     from rowkey.design import Design
-    from rowkey.errors import RowError
-    from rowkey.regions import to_string_binary
 
     key = Design.read(design).key
     salt_random = Random(0)  # noqa: S311 - the same rows give the same keys
     form = form or ("csv" if rows.endswith(".csv") else "json_lines")
     shows: dict[str, Callable[[bytes], str]] = {
         "hex": lambda encoded: encoded.hex(),
-        "binary": to_string_binary,
+        "binary": regions.to_string_binary,
         "decoded": key.format_prefix,
     }
     show = shows[keys]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rowkey.cli.conditions import WHERE_OPTION
+from rowkey import advise, plan, render
+from rowkey.cli.conditions import WHERE_OPTION, parse_conditions
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -22,7 +23,8 @@ from rowkey.cli.options import (
     print_lines,
     print_notes,
 )
-from rowkey.messages import shorten_text
+from rowkey.errors import ReadError
+from rowkey.messages import shorten_text, suggest_name
 
 if TYPE_CHECKING:
     from rowkey.advise import JudgedDesign
@@ -59,12 +61,8 @@ def command(
     rowkey explain logs.toml
     rowkey explain logs.toml --where host=web-1 --order "ts desc"
     """
-    from rowkey.advise import JudgedDesign
-    from rowkey.cli.conditions import parse_conditions
     from rowkey.design import Design
     from rowkey.explanations import explain_chosen_read, explain_read
-    from rowkey.plan import bind_read
-    from rowkey.render import build_explanations_document, format_explanation_text
 
     declared_design = Design.read(design)
     if where or order or limit is not None:
@@ -73,7 +71,7 @@ def command(
                 f"the read {shorten_text(read)!r} declares its own conditions. Remove its name, "
                 "or remove --where, --order and --limit."
             )
-        bound_read = bind_read(parse_conditions(where), order, [], declared_design.fields)
+        bound_read = plan.bind_read(parse_conditions(where), order, [], declared_design.fields)
         keys = declared_design.companion_keys
         explain = (
             partial(explain_chosen_read, keys)
@@ -82,17 +80,17 @@ def command(
         )
         explanations = {"": explain(bound_read, limit=limit)}
     else:
-        judged = JudgedDesign(
+        judged = advise.JudgedDesign(
             declared_design, sample, format_options=format_options, names_keys=True
         )
         explanations = _explain_declared_reads(judged, read)
     if output == "json":
-        print_json(build_explanations_document(explanations))
+        print_json(render.build_explanations_document(explanations))
         return
     if not explanations:
         print_notes([f"{design} declares no reads; describe one by --where, --order and --limit"])
     for name, explanation in explanations.items():
-        print_lines(format_explanation_text(name, explanation))
+        print_lines(render.format_explanation_text(name, explanation))
 
 
 def _explain_declared_reads(judged: JudgedDesign, name: str | None) -> dict[str, Explanation]:
@@ -101,9 +99,6 @@ def _explain_declared_reads(judged: JudgedDesign, name: str | None) -> dict[str,
     Raises:
         ReadError: the design has no read of that name.
     """
-    from rowkey.errors import ReadError
-    from rowkey.messages import suggest_name
-
     plans = judged.companion_plans if judged.design.companions else judged.plans
     explanations = dict(plans)
     if name is None:

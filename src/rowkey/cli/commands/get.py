@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey import render
 from rowkey.cli.conditions import format_where_option
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -45,7 +46,6 @@ def command(
     """
     from rowkey.cli.input_rows import parse_values
     from rowkey.cli.row_formats import format_row
-    from rowkey.render import build_row_document, format_undeclared_cells
 
     with open_existing_table(design, url) as table:
         names = table.writer.identity_fields
@@ -59,11 +59,11 @@ def command(
     if row is None:
         print_notes([f"{table.design.table} has no row with {' '.join(values)}"])
     elif output == "json":
-        print_lines([to_json(build_row_document(row))])
+        print_lines([to_json(render.build_row_document(row))])
     else:
         print_lines(line.rstrip("\n") for line in format_row(row, table.design.fields))
     if not undeclared:
-        print_notes(format_undeclared_cells(table.design.table, found, "not printed"))
+        print_notes(render.format_undeclared_cells(table.design.table, found, "not printed"))
     return 1 if row is None else 0
 
 

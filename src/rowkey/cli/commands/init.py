@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rowkey import advise
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     FILE_PATH,
@@ -20,6 +21,7 @@ from rowkey.cli.options import (
     show_phases,
 )
 from rowkey.cli.streams import is_standard_input, resolve_input_file
+from rowkey.messages import shorten_text
 
 
 @define_command("Design", "Draft a design file from recorded events.")
@@ -62,14 +64,12 @@ def command(
     rowkey init events.csv > events.toml
     rowkey init events.csv --table access_log -o access_log.toml
     """
-    from rowkey.advise import draft_design
     from rowkey.cli.destination import Destination
-    from rowkey.messages import shorten_text
 
     to = None if output in (None, "-") else output
     check_overwrite(to, force=force)
     with show_phases(progress, {}) as report:
-        draft = draft_design(
+        draft = advise.draft_design(
             sample,
             table=table,
             format_options=format_options,

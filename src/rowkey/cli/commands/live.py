@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey import observe, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     FILE_PATH,
@@ -18,7 +19,7 @@ from rowkey.cli.options import (
     to_json,
 )
 from rowkey.cli.tables import TABLE_URL_OPTION
-from rowkey.errors import Mistakes
+from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
 
 if TYPE_CHECKING:
     from rowkey.design import Design
@@ -96,15 +97,12 @@ def _watch_table(
     table: str, url: str, design: str | None, durations: dict[str, str]
 ) -> Iterator[LiveLoad]:
     """Yield the measurements of a table; report all mistakes of the options in one error."""
-    from rowkey.errors import InvalidArgument, Mistakes
-    from rowkey.observe import watch_table
-
     mistakes = Mistakes()
     every_s, for_s = (_parse_duration(text, option, mistakes) for option, text in durations.items())
     declared_design = _read_design(design, mistakes)
     mistakes.raise_any()
     try:
-        return watch_table(table, url, design=declared_design, every_s=every_s, for_s=for_s)
+        return observe.watch_table(table, url, design=declared_design, every_s=every_s, for_s=for_s)
     except InvalidArgument as refusal:
         wrong = refusal.mistake
         if (option := f"--{wrong.path}") not in durations:
@@ -114,7 +112,6 @@ def _watch_table(
 
 def _parse_duration(text: str, option: str, mistakes: Mistakes) -> float:
     """Return the seconds of --every or --for; note a mistake if the text is no valid duration."""
-    from rowkey.errors import InvalidArgument
     from rowkey.schema import NANOSECONDS, parse_duration
 
     try:
@@ -133,7 +130,6 @@ def _parse_duration(text: str, option: str, mistakes: Mistakes) -> float:
 def _read_design(path: str | None, mistakes: Mistakes) -> Design | None:
     """Return the design of a file, or None without a path; note the file's mistakes with others."""
     from rowkey.design import Design
-    from rowkey.errors import InvalidDesign
 
     try:
         return None if path is None else Design.read(path)
@@ -148,30 +144,24 @@ def _read_design(path: str | None, mistakes: Mistakes) -> Design | None:
 def _show_measurement(live: LiveLoad, output: str) -> None:
     """Print one measurement as a JSON line, or redraw it on a terminal."""
     if output == "jsonl":
-        from rowkey.render import build_live_document
-
-        print_lines([to_json(build_live_document(live))])
+        print_lines([to_json(render.build_live_document(live))])
         sys.stdout.flush()
     elif output == "text":
         from rowkey.cli.screen import build_console
-        from rowkey.render import print_live
 
         screen = build_console()
         if screen.is_terminal:
             screen.clear()
-            print_live(live, screen)
+            render.print_live(live, screen)
 
 
 def _show_result(live: LiveLoad, output: str) -> None:
     """Print the last measurement where measurements are not printed one by one."""
     if output == "json":
-        from rowkey.render import build_live_document
-
-        print_json(build_live_document(live))
+        print_json(render.build_live_document(live))
     elif output == "text":
         from rowkey.cli.screen import build_console
-        from rowkey.render import print_live
 
         screen = build_console()
         if not screen.is_terminal:
-            print_live(live, screen)
+            render.print_live(live, screen)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
+from rowkey import render
 from rowkey.cli.destination import FORMATS_BY_SUFFIX, GZIP_SUFFIX
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -58,7 +59,6 @@ def command(
     rowkey load logs.toml events.csv --on rocks:./data
     rowkey load logs.toml events.parquet --on rocks:./data --shuffle
     """
-    from rowkey.render import format_left_out_rows, format_load_result
     from rowkey.table import load_file
 
     _check_argument_order(design, str(file))
@@ -76,8 +76,8 @@ def command(
             progress=load_progress.report_progress,
             on_resume=load_progress.report_resume,
         )
-    print_notes(format_load_result(result))
-    print_errors(format_left_out_rows(result))
+    print_notes(render.format_load_result(result))
+    print_errors(render.format_left_out_rows(result))
     return 1 if result.left_out.count else 0
 
 

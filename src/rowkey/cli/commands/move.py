@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from rowkey import render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     FILE_PATH,
@@ -31,6 +32,7 @@ from rowkey.cli.tables import (
     open_existing_table,
     read_design_or_name,
 )
+from rowkey.errors import CatalogMismatch, InvalidArgument, Unavailable
 
 if TYPE_CHECKING:
     from rowkey.cli.screen import Progress
@@ -199,9 +201,7 @@ def _transfer(table: str, new: str, urls: tuple[str, str], mode: str, output: st
     Raises:
         InvalidArgument: the other engine is that of the table, or is lost with the command.
     """
-    from rowkey.errors import InvalidArgument
     from rowkey.move import transfer_table
-    from rowkey.render import build_move_verification_document, format_move_verification
     from rowkey.table import open_table
 
     url, to_url = urls
@@ -218,9 +218,9 @@ def _transfer(table: str, new: str, urls: tuple[str, str], mode: str, output: st
         tables = f"{source.design.table} on {url}", f"{target.design.table} on {to_url}"
     left_out = found.left_out_rows
     if output == "json":
-        print_json(build_move_verification_document(found.verification, *tables, left_out))
+        print_json(render.build_move_verification_document(found.verification, *tables, left_out))
     else:
-        print_lines(format_move_verification(found.verification, *tables, left_out))
+        print_lines(render.format_move_verification(found.verification, *tables, left_out))
         _print_advice(["Next: run it again to copy what changes until your programs use --to."])
     return 0 if found.has_passed else 3
 
@@ -251,7 +251,6 @@ def _require_design_of_table(move: Move, design: Design) -> None:
         CatalogMismatch: it has another one, as if both files were given in the wrong order.
     """
     from rowkey.catalog import evolve_entry
-    from rowkey.errors import CatalogMismatch
     from rowkey.table import rename_design
 
     name = move.source_name
@@ -315,14 +314,12 @@ class _StepRunner:
         """Print what a move will do, and what blocks it."""
         import shlex
 
-        from rowkey.render import build_move_plan_document, format_move_plan
-
         with _StepProgress(self.mode) as progress:
             plan = self.move.plan(design, progress=progress)
         if self.is_json:
-            print_json(build_move_plan_document(plan))
+            print_json(render.build_move_plan_document(plan))
             return int(not plan.is_possible)
-        print_lines(format_move_plan(plan))
+        print_lines(render.format_move_plan(plan))
         if plan.is_possible:
             words = ["rowkey", "move", "run", table, new, "--on", self.url]
             _print_advice([f"Next: {shlex.join(words)}"])
@@ -334,12 +331,6 @@ class _StepRunner:
 
     def _copy_or_verify(self, step: str, design: Design | None) -> int:
         """Copy and compare, or compare alone; print what differs."""
-        from rowkey.render import (
-            build_move_verification_document,
-            format_move_verification,
-            list_next_commands,
-        )
-
         limits = self._parse_limits()
         share = _parse_share(self.options["share"])
         self._tell_of_pause()
@@ -362,17 +353,15 @@ class _StepRunner:
         tables = (status.source, status.target)
         left_out = status.left_out_rows
         if self.is_json:
-            commands = list_next_commands(status, self.url)
-            print_json(build_move_verification_document(result, *tables, left_out, commands))
+            commands = render.list_next_commands(status, self.url)
+            print_json(render.build_move_verification_document(result, *tables, left_out, commands))
         else:
-            print_lines(format_move_verification(result, *tables, left_out))
+            print_lines(render.format_move_verification(result, *tables, left_out))
             self._print_next(status)
         return 0 if result.has_passed else 3
 
     def _switch(self, step: str) -> None:
         """Cut over or roll back; print how long clients waited."""
-        from rowkey.render import build_move_switch_document, format_move_switch
-
         command_line = self.options["stop_writers"]
         stop = None if command_line is None else lambda: _stop_writers(command_line)
         with _StepProgress(self.mode) as progress:
@@ -383,9 +372,9 @@ class _StepRunner:
                 result = self.move.roll_back(stop_writers=stop, progress=progress)
         status = self.move.status
         if self.is_json:
-            print_json(build_move_switch_document(result, status, self.url))
+            print_json(render.build_move_switch_document(result, status, self.url))
         else:
-            print_lines(format_move_switch(result, status))
+            print_lines(render.format_move_switch(result, status))
             self._print_next(status)
 
     def _finish(self, table: str) -> None:
@@ -437,9 +426,7 @@ class _StepRunner:
         if self.is_json or step == "status":
             self._print_status(status)
             return
-        from rowkey.render import format_move_limits
-
-        print_lines([f"{status.source}: limits of the copy: {format_move_limits(status)}"])
+        print_lines([f"{status.source}: limits of the copy: {render.format_move_limits(status)}"])
         self._print_next(status)
 
     def _throttle(self, limits: Mapping[str, float | None]) -> None:
@@ -463,19 +450,15 @@ class _StepRunner:
 
     def _print_status(self, status: MoveStatus) -> None:
         """Print how far the move is."""
-        from rowkey.render import build_move_status_document, format_move_status
-
         if self.is_json:
-            print_json(build_move_status_document(status, self.url))
+            print_json(render.build_move_status_document(status, self.url))
         else:
-            print_lines(format_move_status(status))
+            print_lines(render.format_move_status(status))
             self._print_next(status)
 
     def _print_next(self, status: MoveStatus) -> None:
         """Print the commands that go on with the move, on standard error, after the result."""
-        from rowkey.render import format_next_commands
-
-        _print_advice(format_next_commands(status, self.url))
+        _print_advice(render.format_next_commands(status, self.url))
 
     def _tell_of_pause(self) -> None:
         """Print that a copy waits because it was paused, with the command that resumes it."""
@@ -508,8 +491,6 @@ def _parse_limit(
     Raises:
         InvalidArgument: it is neither, or not above 0.
     """
-    from rowkey.errors import InvalidArgument
-
     if text == NO_LIMIT:
         return None
     try:
@@ -533,8 +514,6 @@ def _parse_share(text: str | None) -> float:
     >>> _parse_share("1%"), _parse_share("0.25"), _parse_share(None)
     (0.01, 0.25, 1.0)
     """
-    from rowkey.errors import InvalidArgument
-
     if text is None:
         return 1.0
     try:
@@ -554,8 +533,6 @@ def _stop_writers(command_line: str) -> None:
         Unavailable: it failed.
     """
     import subprocess
-
-    from rowkey.errors import Unavailable
 
     # The user's own command line; its output goes to standard error, as it is no result of ours.
     done = subprocess.run(command_line, shell=True, stdout=STDERR, check=False)  # noqa: S602

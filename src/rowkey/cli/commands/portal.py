@@ -12,6 +12,7 @@ import click
 
 from rowkey.cli.group import define_command
 from rowkey.cli.options import FILE_PATH, print_lines, print_notes
+from rowkey.errors import Unavailable
 
 LOCAL_ADDRESS, DEFAULT_PORT = "127.0.0.1", 8765
 """Where a portal listens unless options say otherwise; as in `rowkey.portal.PortalSettings`."""
@@ -118,8 +119,6 @@ def command(
     try:
         from rowkey.portal import create_login_link, run_server
     except ModuleNotFoundError as problem:
-        from rowkey.errors import Unavailable
-
         what = f"the package {problem.name} is not installed"
         raise Unavailable("portal", what, remedy="Run pip install 'rowkey[portal]'.") from None
 

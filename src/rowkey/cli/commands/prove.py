@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from rowkey import observe, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -90,10 +91,9 @@ def command(
     rowkey prove logs.toml --on rocks:./proof --sample events.csv --phases 5 -f json
     """
     from rowkey.design import Design
-    from rowkey.observe import prove_design
 
     with _print_error_notes(), show_progress(progress, "writing") as report:
-        proof = prove_design(
+        proof = observe.prove_design(
             Design.read(design),
             url,
             sample,
@@ -104,14 +104,11 @@ def command(
             progress=report,
         )
     if output == "json":
-        from rowkey.render import build_proof_document
-
-        print_json(build_proof_document(proof))
+        print_json(render.build_proof_document(proof))
     else:
         from rowkey.cli.screen import build_console
-        from rowkey.render import print_proof
 
-        print_proof(proof, build_console())
+        render.print_proof(proof, build_console())
     if fail_on == NEVER_FAIL or (fail_on == "different" and proof.verdict != "different"):
         return 0
     return EXIT_CODES[proof.verdict]

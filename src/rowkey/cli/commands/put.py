@@ -12,7 +12,7 @@ import click
 from rowkey.cli.group import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, format_row_count, print_notes
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
-from rowkey.errors import RowError, RowkeyError
+from rowkey.errors import BatchError, RowError, RowkeyError
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ class StdinRowWriter:
     def write_rows(self, *, replace: bool) -> None:
         """Write all valid rows of standard input; stop at text that cannot be read."""
         from rowkey.cli.input_rows import format_place, open_rows
-        from rowkey.errors import BatchError
 
         try:
             with open_rows("-") as stream, self.batch:
@@ -91,7 +90,6 @@ class StdinRowWriter:
     def _write_lines(self, stream: IO[str], *, replace: bool) -> None:
         """Write each JSON line as a row; note the lines that are refused."""
         from rowkey.cli.input_rows import read_partial_rows
-        from rowkey.errors import RowError
 
         number = 0
         write = self.batch.replace if replace else self.batch.put

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey import render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     FILE_PATH,
@@ -21,6 +22,7 @@ from rowkey.cli.options import (
     show_progress,
 )
 from rowkey.cli.tables import TABLE_URL_OPTION
+from rowkey.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from rowkey.design import Design
@@ -77,12 +79,6 @@ def command(
     rowkey repair --on rocks:./data --into rocks:./saved
     rowkey repair logs.toml --on rocks:./data --yes
     """
-    from rowkey.render import (
-        build_repair_document,
-        format_examination,
-        format_repair,
-        format_saved_table,
-    )
     from rowkey.table import verify_tables
 
     if design is not None:
@@ -92,7 +88,7 @@ def command(
         for one in verify_tables(url, (), reported):
             examinations.append(one)
             if output == "text":
-                print_lines(format_examination(one))
+                print_lines(render.format_examination(one))
     if output == "text" and not examinations:
         print_lines([f"there is no table at {url}"])
     repairs: list[RepairResult] = []
@@ -102,10 +98,10 @@ def command(
     else:
         repairs = _repair_tables(url, examinations, yes=yes)
     if output == "json":
-        print_json(build_repair_document(url, examinations, repairs, saved, into))
+        print_json(render.build_repair_document(url, examinations, repairs, saved, into))
     else:
-        print_lines(map(format_repair, repairs))
-        print_lines(line for one in saved for line in format_saved_table(one, into or ""))
+        print_lines(map(render.format_repair, repairs))
+        print_lines(line for one in saved for line in render.format_saved_table(one, into or ""))
     done = {one.table for one in repairs} | {one.table for one in saved}
     left = [one for one in examinations if not one.is_sound and one.table not in done]
     _print_advice(url, left)
@@ -180,8 +176,6 @@ def _print_advice(url: str, unrepaired: list[VerifiedTable]) -> None:
 def _repair_design(url: str, file: str, output: str, progress: str, *, yes: bool) -> int:
     """Repair the catalog entries of a design's tables, then its companions, each if confirmed."""
     from rowkey.design import Design
-    from rowkey.errors import InvalidArgument
-    from rowkey.render import build_design_repair_document
 
     design = Design.read(file)
     main_mismatch, code = _repair_catalog(url, design, output, yes=yes)
@@ -198,7 +192,7 @@ def _repair_design(url: str, file: str, output: str, progress: str, *, yes: bool
         repairs = _repair_companions(url, design, output, progress, yes=yes)
         code = max(code, int(any(one.has_differences for one in repairs)))
     if output == "json":
-        print_json(build_design_repair_document(url, main_mismatch, mismatches, repairs))
+        print_json(render.build_design_repair_document(url, main_mismatch, mismatches, repairs))
     return code
 
 
@@ -235,14 +229,13 @@ def _repair_companions(
     url: str, design: Design, output: str, progress: str, *, yes: bool
 ) -> list[CompanionRepair]:
     """Compare companions with their main table, and repair them if confirmed."""
-    from rowkey.render import format_companion_repairs
     from rowkey.table import repair_companions
 
     def run(*, apply: bool) -> list[CompanionRepair]:
         with show_progress(progress, "comparing", "rows") as reported:
             repairs = repair_companions(design, url, apply=apply, progress=reported)
         if output == "text":
-            print_lines(format_companion_repairs(design.table, repairs))
+            print_lines(render.format_companion_repairs(design.table, repairs))
         return repairs
 
     if yes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from rowkey import advise, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGNS_ARGUMENT,
@@ -86,15 +87,8 @@ def command(
     from secrets import token_bytes
     from time import gmtime, strftime
 
-    from rowkey.advise import MAX_DESIGNS
     from rowkey.cli.destination import Destination
     from rowkey.design import Design
-    from rowkey.render import (
-        REDACTION_KEY_BYTES,
-        Redaction,
-        build_report_document,
-        build_report_page,
-    )
 
     destination = Destination.from_options("html", output, ["html"])
     check_overwrite(destination.path, force=force)
@@ -102,16 +96,18 @@ def command(
         raise click.UsageError(
             "standard output is a terminal, which cannot show HTML. Give -o FILE."
         )
-    if len(designs) > MAX_DESIGNS:
+    if len(designs) > advise.MAX_DESIGNS:
         raise click.UsageError(
-            f"{len(designs)} designs are given, but a report has at most {MAX_DESIGNS}."
+            f"{len(designs)} designs are given, but a report has at most {advise.MAX_DESIGNS}."
         )
     read = [(n, Design.read(path)) for n, path in zip(choose_names(designs), designs, strict=True)]
     options = _JudgeOptions(sample, format_options, second_half, seed, progress)
     judged, comparison = _judge_all(read, options)
-    redaction = Redaction(token_bytes(REDACTION_KEY_BYTES) if redact else None)
+    redaction = render.Redaction(token_bytes(render.REDACTION_KEY_BYTES) if redact else None)
     created = strftime("%Y-%m-%d %H:%M UTC", gmtime())
-    page = build_report_page(build_report_document(judged, redaction, comparison, created), lang)
+    page = render.build_report_page(
+        render.build_report_document(judged, redaction, comparison, created), lang
+    )
     with destination.open_text() as stream:
         stream.write(page)
     if destination.path is not None:
@@ -134,14 +130,11 @@ def _judge_all(
     designs: Sequence[tuple[str, Design]], options: _JudgeOptions
 ) -> tuple[list[JudgedDesign], Comparison | IncomparableDesigns | None]:
     """Return the judged designs of a report and their comparison; None for a single design."""
-    from rowkey.advise import judge_comparison
-    from rowkey.errors import IncomparableDesigns
-
     refusal = None
     if len(designs) > 1:
         try:
             comparison = _compare_designs(designs, options)
-            return judge_comparison(comparison), comparison
+            return advise.judge_comparison(comparison), comparison
         except IncomparableDesigns as problem:
             refusal = problem
             print_errors(["The designs cannot be compared, so each is judged by itself:"])
@@ -158,10 +151,8 @@ def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptio
     """Return the comparison of all designs of a report on one sample."""
     from time import perf_counter
 
-    from rowkey.advise import compare_designs
-
     with show_phases(options.progress) as report:
-        comparison = compare_designs(
+        comparison = advise.compare_designs(
             [design for _, design in designs],
             options.sample,
             names=[name for name, _ in designs],
@@ -178,13 +169,11 @@ def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptio
 
 def _judge_design(
     name: str, design: Design, options: _JudgeOptions, *, second_half: bool
-) -> JudgedDesign:
+) -> advise.JudgedDesign:
     """Return one design of a report, judged by its rules and a replay."""
-    from rowkey.advise import JudgedDesign
-
     is_sampled = options.sample is not None or design.sample_path is not None
     with show_phases(options.progress) as report:
-        judged = JudgedDesign(
+        judged = advise.JudgedDesign(
             design,
             options.sample,
             name=name,

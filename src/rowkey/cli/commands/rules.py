@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rowkey import lint, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import OUTPUT_FORMAT_OPTION, print_json, print_lines
 from rowkey.errors import InvalidArgument
@@ -22,19 +23,16 @@ def command(rules: tuple[str, ...], output: str) -> None:
     rowkey rules monotone-lead
     rowkey rules RK1 -f json
     """
-    from rowkey.lint import select_rules
-    from rowkey.render import build_rules_document, format_rule, format_rule_list
-
     try:
-        selected_rules = select_rules(rules)
+        selected_rules = lint.select_rules(rules)
     except InvalidArgument as refusal:
         message = f"{refusal.mistake.problem}. {refusal.mistake.remedy}".strip()
         raise click.UsageError(message) from None
     if output == "json":
-        print_json(build_rules_document(selected_rules))
+        print_json(render.build_rules_document(selected_rules))
     elif not rules or len(selected_rules) > len(rules):
-        print_lines(format_rule_list(selected_rules))
+        print_lines(render.format_rule_list(selected_rules))
     else:
         for number, rule in enumerate(selected_rules):
             print_lines([""] * bool(number))
-            print_lines(format_rule(rule))
+            print_lines(render.format_rule(rule))

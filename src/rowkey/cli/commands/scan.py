@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowkey.cli.conditions import WHERE_OPTION
+from rowkey import render
+from rowkey.cli.conditions import WHERE_OPTION, parse_conditions
+from rowkey.cli.destination import Destination
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -18,7 +20,7 @@ from rowkey.cli.options import (
     print_errors,
     print_notes,
 )
-from rowkey.cli.row_formats import SCAN_FORMATS, add_format_options
+from rowkey.cli.row_formats import SCAN_FORMATS, add_format_options, write_rows
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 from rowkey.messages import shorten_text
 
@@ -77,11 +79,6 @@ def command(
     rowkey scan logs.toml --on rocks:./data --where host=web-1 -o web-1.parquet
     rowkey scan logs.toml --on rocks:./data --read tail web-1
     """
-    from rowkey.cli.conditions import parse_conditions
-    from rowkey.cli.destination import Destination
-    from rowkey.cli.row_formats import write_rows
-    from rowkey.render import format_scan_notes, format_undecodable_rows
-
     to = Destination.from_options(form, output, SCAN_FORMATS, spreadsheet=spreadsheet)
     if read is not None and (where or order):
         raise click.UsageError(
@@ -110,10 +107,10 @@ def command(
         if to.path is not None:
             print_notes([format_row_count(count, f"written to {to.path}")])
         if undeclared:
-            print_notes(format_undecodable_rows(rows.undecodable_rows))
+            print_notes(render.format_undecodable_rows(rows.undecodable_rows))
         else:
             outcome = "not printed" if to.path is None else "not written"
-            print_notes(format_scan_notes(rows, outcome=outcome))
+            print_notes(render.format_scan_notes(rows, outcome=outcome))
         if token:
             print_errors([rows.token or "no row was read, so there is no token"])
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey import advise, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -72,11 +73,10 @@ def command(
     rowkey simulate logs.toml --map both
     rowkey simulate logs.toml -f json
     """
-    from rowkey.advise import JudgedDesign
     from rowkey.design import Design
 
     with show_phases(progress) as report:
-        judged = JudgedDesign(
+        judged = advise.JudgedDesign(
             Design.read(design),
             sample,
             format_options=format_options,
@@ -87,14 +87,11 @@ def command(
         )
         judged.verdict  # noqa: B018 - computed while the progress is shown
         if output == "json":
-            from rowkey.render import build_simulation_document
-
-            document = build_simulation_document(judged)
+            document = render.build_simulation_document(judged)
     if output == "json":
         print_json(document)
     else:
         from rowkey.cli.screen import build_console
-        from rowkey.render import print_simulation
 
-        print_simulation(judged, build_console(), map_load)
+        render.print_simulation(judged, build_console(), map_load)
     return int(is_failing(judged.verdict.grade, fail_on))

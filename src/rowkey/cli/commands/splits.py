@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rowkey import render, simulate
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     FILE_PATH,
@@ -54,8 +55,6 @@ def command(
     rowkey splits --algorithm hex-string -n 16
     """
     from rowkey.regions import to_string_binary
-    from rowkey.render import format_sizing
-    from rowkey.simulate import choose_algorithm_splits, choose_design_splits
 
     if (design is None) == (algorithm is None):
         raise click.UsageError("Give either a design or --algorithm.")
@@ -67,18 +66,16 @@ def command(
             )
         from rowkey.design import Design
 
-        choice = choose_design_splits(
+        choice = simulate.choose_design_splits(
             Design.read(design), sample, format_options=format_options, seed=seed
         )
     else:
-        choice = choose_algorithm_splits(str(algorithm), regions)
+        choice = simulate.choose_algorithm_splits(str(algorithm), regions)
     if output == "json":
-        from rowkey.render import build_splits_document
-
-        print_json(build_splits_document(choice))
+        print_json(render.build_splits_document(choice))
         return
     show = to_string_binary if keys == "binary" else bytes.hex
     if choice.sizing is not None:
-        print_notes(format_sizing(choice.sizing, len(choice.boundaries)))
+        print_notes(render.format_sizing(choice.sizing, len(choice.boundaries)))
     print_notes(f"  {remark}" for remark in choice.remarks)
     print_lines(map(show, choice.boundaries.splits))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rowkey import render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -42,7 +43,6 @@ def command(design: str, count: int, rows: str | None, output: str) -> None:
     """
     from rowkey.cli.input_rows import open_rows, read_rows
     from rowkey.design import Design
-    from rowkey.render import build_vectors_document, format_vectors
 
     key = Design.read(design).key
     if rows is None:
@@ -50,8 +50,8 @@ def command(design: str, count: int, rows: str | None, output: str) -> None:
     else:
         with open_rows(rows) as stream:
             vector_rows = [row for _, row in read_rows(stream, "json_lines", key.fields)]
-    document = build_vectors_document(key, vector_rows)
+    document = render.build_vectors_document(key, vector_rows)
     if output == "json":
         print_json(document)
     else:
-        print_lines(format_vectors(document))
+        print_lines(render.format_vectors(document))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rowkey import render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     OUTPUT_FORMAT_OPTION,
@@ -32,17 +33,16 @@ def command(table: str | None, url: str, output: str, progress: str) -> int:
     rowkey verify logs.toml --on rocks:./data
     rowkey verify --on rocks:./data -f json
     """
-    from rowkey.render import build_verify_document, format_examination
     from rowkey.table import verify_tables
 
     names = [] if table is None else [find_table_name(table)]
     with show_progress(progress, "reading", "cells") as reported:
         examinations = list(verify_tables(url, names, reported))
     if output == "json":
-        print_json(build_verify_document(url, examinations))
+        print_json(render.build_verify_document(url, examinations))
     else:
         print_lines(
-            line for examination in examinations for line in format_examination(examination)
+            line for examination in examinations for line in render.format_examination(examination)
         )
         if not examinations:
             print_lines([f"there is no table at {url}"])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rowkey import workload
 from rowkey.array_libraries import np, pa
 from rowkey.design import count_combined_values, format_toml_value, list_key_prefixes
 from rowkey.hotspots.contract import Cause
@@ -201,11 +202,9 @@ def _predict_from_numbers(
 
     Nothing is assumed of numbers that a sample shows, or that use the whole range of their type.
     """
-    from rowkey.workload import WorkloadGenerator
-
     regions, servers = len(boundaries), design.cluster.servers
     known_count = count_combined_values(design.fields, facts, [name])
-    generator = WorkloadGenerator(design.writes, design.fields, key=design.key)
+    generator = workload.WorkloadGenerator(design.writes, design.fields, key=design.key)
     values = generator.count_distinct(design.fields[name]) if known_count is None else known_count
     reached = count_regions_of_numbers(design, values, boundaries)
     if reached is None or not has_many_empty(regions - reached, regions):

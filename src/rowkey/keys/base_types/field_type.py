@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import Domain
+from rowkey.keys.batches.byte_columns import IntArray
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import Compatibility
 from rowkey.schema import FieldDeclaration, Value
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,16 @@ import sys
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.arrow_strings import build_byte_column, to_arrow_binary, to_byte_column
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.field_type import FieldType
+from rowkey.keys.batches.byte_columns import SlicedByteColumn
 from rowkey.messages import format_value
 from rowkey.schema import Value
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
 
 class TextBasedField(FieldType):
@@ -30,16 +29,12 @@ class TextBasedField(FieldType):
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
         """Return the internal forms of an Arrow column of texts."""
-        from rowkey.keys.base_types.arrow_strings import build_byte_column, to_byte_column
-
         if self.is_internal_form(array):
             return to_byte_column(array)
         return build_byte_column([self.to_internal(value) for value in list_values(array)])
 
     def build_column(self, internal: Any) -> pa.Array:
         """Return internal forms as an Arrow column of texts."""
-        from rowkey.keys.base_types.arrow_strings import to_arrow_binary
-
         return to_arrow_binary(internal).cast(pa.string())
 
     def is_internal_form(self, array: pa.Array) -> bool:
@@ -56,8 +51,6 @@ class BytesBasedField(FieldType):
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
         """Return the internal forms of an Arrow column of byte strings."""
-        from rowkey.keys.base_types.arrow_strings import build_byte_column
-
         return build_byte_column([self.to_internal(value) for value in list_values(array)])
 
     def from_internal_batch(self, internal: Any) -> list[Value]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, IntArray
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.traits import DIGITS, Framing
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
@@ -64,8 +61,6 @@ class CalendarTimeCodec(Codec):
 
     def pack_batch(self, internal: IntArray) -> ByteColumn:
         """Return times as digits yyyyMMddHHmmss."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         seconds, fractions = np.divmod(internal, internal.dtype.type(self.units_per_second))
         for extreme in (seconds.min(), seconds.max()) if len(seconds) else ():
             if not 0 <= int(extreme) <= LAST_SECOND:
@@ -104,8 +99,6 @@ class CalendarDateCodec(Codec):
 
     def pack_batch(self, internal: IntArray) -> ByteColumn:
         """Return dates as digits yyyyMMdd."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         for extreme in (internal.min(), internal.max()) if len(internal) else ():
             _check_days(int(extreme))
         return FixedByteColumn(_format_digits([(_to_civil_numbers(internal), 8)], len(internal)))

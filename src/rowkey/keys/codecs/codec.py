@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.keys.base_types.domains import Domain
+from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn
 from rowkey.keys.traits import (
     ALL_BYTES,
     NO_RESIDUE,
@@ -20,9 +21,6 @@ from rowkey.keys.traits import (
     Residue,
     complement_bytes,
 )
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
 
 Packer = Callable[[Any], bytes]
 RowEncoder = Callable[[Mapping[str, Any]], bytes]
@@ -100,8 +98,6 @@ class Codec(ABC):
 
     def pack_batch(self, internal: Any) -> ByteColumn:
         """Return the bytes of an array of internal forms."""
-        from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
         return SlicedByteColumn.from_list([self.pack(value) for value in internal])
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np
+from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.traits import Framing, Order
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
 
 _FLOAT_STRUCTS = {4: Struct(">f"), 8: Struct(">d")}
 
@@ -43,8 +41,6 @@ class OrderedFloatCodec(Codec):
 
     def pack_batch(self, internal: Any) -> ByteColumn:
         """Return floats as bytes that sort in its order."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         bits = internal.astype(f">f{self.width}").view(f">u{self.width}").astype(f"u{self.width}")
         top = bits.dtype.type(self.sign_bit)
         return FixedByteColumn(np.where(bits & top, ~bits, bits | top).astype(f">u{self.width}"))
@@ -79,8 +75,6 @@ class PlainFloatCodec(Codec):
 
     def pack_batch(self, internal: Any) -> ByteColumn:
         """Return floats as its IEEE 754 bytes."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         return FixedByteColumn(internal.astype(f">f{self.width}"))
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
@@ -90,8 +84,6 @@ class PlainFloatCodec(Codec):
 
 def _to_items(pieces: ByteColumn, width: int) -> Any:
     """Return pieces of one width as an array with one item each."""
-    from rowkey.keys.batches.byte_columns import FixedByteColumn
-
     return (
         pieces if isinstance(pieces, FixedByteColumn) else pieces.to_sliced().to_fixed(width)
     ).items

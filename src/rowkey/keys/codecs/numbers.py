@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import Domain
+from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, IntArray
 from rowkey.keys.codecs.codec import Codec, RowEncoder
 from rowkey.keys.traits import NO_RESIDUE, Framing, Order, Residue
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 
 _INTEGER_STRUCTS = {1: Struct(">B"), 2: Struct(">H"), 4: Struct(">I"), 8: Struct(">Q")}
 
@@ -134,8 +132,6 @@ class BigEndianCodec(Codec):
 
     def pack_batch(self, internal: Any) -> ByteColumn:
         """Return whole numbers as big-endian bytes."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         if self.width not in _INTEGER_STRUCTS:
             return super().pack_batch(internal)
         return FixedByteColumn(self._to_stored(internal).astype(f">u{self.width}"))
@@ -161,8 +157,6 @@ class BigEndianCodec(Codec):
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
         """Return whole numbers from big-endian bytes."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         if self.width not in _INTEGER_STRUCTS:
             return super().unpack_batch(pieces)
         fixed = (

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import Domain
+from rowkey.keys.batches.byte_columns import (
+    ByteColumn,
+    FixedByteColumn,
+    SlicedByteColumn,
+    copy_slices,
+)
 from rowkey.keys.codecs.codec import Codec, ComplementedCodec, Packer
 from rowkey.keys.traits import ALL_BYTES, Alphabet, Framing
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn
-
 
 _NUL_ALPHABET = Alphabet(b"\0")
 _UTF8_FIRST_BYTES = Alphabet(bytes([*range(0x01, 0x80), *range(0xC2, 0xF5)]))
@@ -130,8 +132,6 @@ class TerminatedCodec(_StringCodec):
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
         """Return strings from bytes ended by 00."""
-        from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
         spans = pieces.to_sliced()
         return SlicedByteColumn(spans.data, spans.starts, spans.inner_lengths - 1)
 
@@ -146,8 +146,6 @@ class TerminatedCodec(_StringCodec):
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
         """Return strings as bytes ended by 00."""
-        from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
         return SlicedByteColumn(internal.data, internal.starts, internal.inner_lengths, b"\0")
 
     def to_descending(self) -> Codec:
@@ -197,8 +195,6 @@ class EscapedCodec(_StringCodec):
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
         """Return byte strings as escaped bytes ended by 00 01."""
-        from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
         if bool((internal.data == 0).any()):
             return SlicedByteColumn.from_list([self.pack(value) for value in internal.tolist()])
         return SlicedByteColumn(internal.data, internal.starts, internal.inner_lengths, b"\0\1")
@@ -280,8 +276,6 @@ class PaddedCodec(_StringCodec):
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
         """Return texts as bytes padded with 00."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn, copy_slices
-
         if len(internal) and int(internal.inner_lengths.max()) > self.width:
             row = int(internal.inner_lengths.argmax())
             piece = internal[row : row + 1].data.tobytes()
@@ -374,8 +368,6 @@ class HexCodec(_StringCodec):
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
         """Return hexadecimal texts as bytes of two digits each."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         digits = internal.to_fixed(2 * self.width).to_matrix()
         letters = (digits > 57).astype(digits.dtype)
         nibbles = digits - 48 - 39 * letters

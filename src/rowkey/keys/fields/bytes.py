@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.arrow_strings import to_byte_column
 from rowkey.keys.base_types.domains import BytesDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.strings import BytesBasedField, check_type, convert_value
+from rowkey.keys.batches.byte_columns import SlicedByteColumn
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import EscapedCodec, FixedLengthCodec, RawFormat, UnterminatedCodec
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.schema import FieldDeclaration, Value
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import SlicedByteColumn
 
 
 class BytesField(BytesBasedField):
@@ -94,8 +93,6 @@ class BytesField(BytesBasedField):
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
         """Return the internal forms of an Arrow column of byte strings."""
-        from rowkey.keys.base_types.arrow_strings import to_byte_column
-
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             array = pa.array([self.parse(text) for text in array.to_pylist()], pa.binary())
         spans = to_byte_column(array)

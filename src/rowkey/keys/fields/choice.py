@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
@@ -10,6 +10,7 @@ from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import ChoiceDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import format_short_value
+from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndianCodec
 from rowkey.keys.codecs.strings import RawFormat, TerminatedCodec, UnterminatedCodec
@@ -17,9 +18,6 @@ from rowkey.keys.part_interface import GoldenVector
 from rowkey.keys.traits import Compatibility, Framing, Order
 from rowkey.messages import suggest_name
 from rowkey.schema import FieldDeclaration, Value
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
 
 
 class ChoiceField(FieldType):
@@ -155,8 +153,6 @@ class ChoiceTextCodec(Codec):
 
     def pack_batch(self, internal: Any) -> ByteColumn:
         """Return indexes of choices as the text of the choice."""
-        from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
         return SlicedByteColumn.from_list([self.base.pack(text) for text in self.choices]).take(
             internal
         )

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import IntegerDomain, MappedDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error, convert_value
+from rowkey.keys.batches.byte_columns import IntArray
 from rowkey.keys.codecs.calendar import FIRST_DAY, LAST_DAY, CalendarDateCodec
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import build_signed_codec, build_twos_complement_codec
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.schema import Value
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import IntArray
 
 _EPOCH = date(1970, 1, 1)
 _GENERATED_START_DAY = 19_723

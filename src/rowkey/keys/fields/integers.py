@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from operator import index
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import IntegerDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error
+from rowkey.keys.batches.byte_columns import IntArray
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import (
     BigEndianCodec,
@@ -21,10 +22,6 @@ from rowkey.keys.codecs.numbers import (
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.messages import format_value
 from rowkey.schema import FieldDeclaration, Value
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import IntArray
-
 
 _MAX_DIGITS = 39
 _WHOLE_NUMBER_PATTERN = re.compile(rf"[+-]?[0-9]{{1,{_MAX_DIGITS}}}")

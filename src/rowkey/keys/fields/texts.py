@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rowkey.array_libraries import pa, pc
 from rowkey.errors import InvalidArgument
+from rowkey.keys.base_types.arrow_strings import to_byte_column
 from rowkey.keys.base_types.domains import HexDomain, TextDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.strings import (
@@ -124,8 +125,6 @@ class TextField(TextBasedField):
 
     def is_internal_form(self, array: pa.Array) -> bool:
         """Return whether every text of an Arrow column is an internal form already."""
-        from rowkey.keys.base_types.arrow_strings import to_byte_column
-
         if self.is_nfc or not (
             pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
         ):

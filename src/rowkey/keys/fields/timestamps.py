@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import IntegerDomain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
+from rowkey.keys.batches.byte_columns import IntArray
 from rowkey.keys.codecs.calendar import CalendarTimeCodec
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndianCodec, build_twos_complement_codec
@@ -18,10 +19,6 @@ from rowkey.keys.fields.integers import to_whole_number
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.messages import Message, format_value
 from rowkey.schema import Value
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import IntArray
-
 
 MAX_TIMESTAMP = (1 << 63) - 1
 _FRACTION_PATTERN = re.compile(r"(?:(?<=\d\d:\d\d:\d\d)|(?<=[T ]\d{6}))[.,]([0-9]{1,18})")

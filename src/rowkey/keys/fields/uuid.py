@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from rowkey.array_libraries import np, pa
+from rowkey.keys.base_types.arrow_strings import to_byte_column
 from rowkey.keys.base_types.domains import BytesDomain, MappedDomain
 from rowkey.keys.base_types.field_type import Encoding
 from rowkey.keys.base_types.generated_bytes import build_arrow_column, format_hex_digits
 from rowkey.keys.base_types.strings import BytesBasedField, build_type_error, convert_value
+from rowkey.keys.batches.byte_columns import SlicedByteColumn
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
 from rowkey.keys.part_interface import GoldenVector
 from rowkey.schema import Value
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
 
 HYPHENS = (8, 13, 18, 23)
 """The places of the hyphens in a UUID as text, of 36 characters."""
@@ -82,8 +80,6 @@ def format_uuids(array: pa.Array) -> pa.Array:
     >>> format_uuids(pa.array([bytes(15) + b"\\xff"])).to_pylist()
     ['00000000-0000-0000-0000-0000000000ff']
     """
-    from rowkey.keys.base_types.arrow_strings import to_byte_column
-
     packed = to_byte_column(array).to_packed()
     digits = format_hex_digits(np.asarray(packed.data).reshape(-1, 16), 32)
     texts = np.full((len(digits), 36), ord("-"), np.uint8)
@@ -100,9 +96,6 @@ def parse_uuids(array: pa.Array) -> SlicedByteColumn | None:
     ... ]
     True
     """
-    from rowkey.keys.base_types.arrow_strings import to_byte_column
-    from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
     if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
         return None
     packed = to_byte_column(array).to_packed()

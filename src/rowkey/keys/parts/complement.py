@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.keys.batches.byte_columns import ByteColumn
 from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import (
     Alphabet,
@@ -17,7 +18,6 @@ from rowkey.keys.traits import (
 from rowkey.schema import Bounds, Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn
 from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import Alphabet, Framing, Images
 from rowkey.schema import Bounds
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 
@@ -63,8 +63,6 @@ class ConstantPart(Part):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the constant of many rows as bytes."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         return FixedByteColumn.from_repeated(self.value, len(columns))
 
     def __repr__(self) -> str:

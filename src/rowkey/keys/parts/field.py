@@ -11,6 +11,7 @@ from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.base_types.field_type import FieldType
+from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import (
@@ -25,7 +26,6 @@ from rowkey.keys.traits import (
 from rowkey.schema import Bounds, Equal, FieldDeclaration, FieldRef, OneOf, Range, StartsWith, Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.batches.key_decoding import EncodedKeys
 

@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import (
+    ByteColumn,
+    FixedByteColumn,
+    SlicedByteColumn,
+    concatenate_columns,
+)
 from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import (
     Alphabet,
@@ -20,7 +26,6 @@ from rowkey.keys.traits import (
 from rowkey.schema import Bounds, Equal, OneOf, Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 NULL_MARKER, PRESENT_MARKER = b"\x00", b"\x01"
@@ -158,12 +163,6 @@ class NullablePart(Part):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the nullable part of many rows as bytes."""
-        from rowkey.keys.batches.byte_columns import (
-            FixedByteColumn,
-            SlicedByteColumn,
-            concatenate_columns,
-        )
-
         column = columns.columns[self.field_name]
         if column.codes is None:
             return concatenate_columns(

@@ -6,15 +6,13 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cache, cached_property
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, IntArray
 from rowkey.keys.part_interface import BindingContext, EnumOption, NumberArgument, Part, Transform
 from rowkey.keys.traits import ALL_BYTES, DIGITS, HEX_DIGITS, Alphabet, Framing, Images
-
-if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 
 MAX_NUMBERS = 65_536
 FORM_BASES = {"bytes": 256, "decimal": 10, "hex": 16, "letters": 26}
@@ -106,8 +104,6 @@ class NumberedPrefix(Transform):
 
     def encode_numbers(self, numbers: IntArray) -> ByteColumn:
         """Return the bytes of many numbers."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         if self.form == "bytes":
             return FixedByteColumn(numbers.astype(f">u{self.width}"))
         return FixedByteColumn(self._table_array.take(numbers.astype(np.int64)))

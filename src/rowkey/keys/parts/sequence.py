@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn, concatenate_columns
 from rowkey.keys.part_interface import Part, Row, RowEncoder, Transform
 from rowkey.keys.parts.nullable import NULL_MARKER, NullablePart
 from rowkey.keys.traits import Compatibility, Determinant, Framing, Residue
 from rowkey.schema import Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 
@@ -136,8 +136,6 @@ class SequencePart(Part):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the joined parts of many rows as bytes."""
-        from rowkey.keys.batches.byte_columns import concatenate_columns
-
         return concatenate_columns(self.encode_parts(columns))
 
     def encode_parts(self, columns: ColumnBatch) -> list[ByteColumn]:
@@ -159,8 +157,6 @@ class SequencePart(Part):
         self, pieces: list[ByteColumn], columns: ColumnBatch
     ) -> list[ByteColumn]:
         """Return the pieces with those of nulls at the end of a row emptied."""
-        from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
         left_out = np.ones(len(columns), np.bool_)
         for back in range(1, self.omittable_count + 1):
             part = self.parts[-back]

@@ -7,13 +7,13 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 from rowkey.keys.part_interface import BindingContext, NumberArgument, Part, Row, Transform
 from rowkey.keys.parts.field import NumberPart
 from rowkey.keys.traits import Framing, Images, find_pinned_values
-from rowkey.schema import Bounds, Cluster, Duration, FieldFacts, Range, Scalar, Value
+from rowkey.schema import NANOSECONDS, Bounds, Cluster, Duration, FieldFacts, Range, Scalar, Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
 
 LENGTH_ARGUMENT = NumberArgument("d", 1, 10**18, "length of the interval, such as 1h", unit="time")
@@ -47,8 +47,6 @@ class TimeFloorPart(Transform, NumberPart):
         self.length: Duration = arguments["d"]
         self.length_units, remainder = divmod(self.length.nanoseconds, source.unit_ns)
         if remainder or not self.length_units:
-            from rowkey.schema import NANOSECONDS
-
             unit = next(f"1{name}" for name, ns in NANOSECONDS.items() if ns == source.unit_ns)
             what = f"{self.length} is no multiple of the unit of field {source.fields[0]}, {unit}"
             raise InvalidArgument("d", what, f"a multiple of {unit}")
@@ -168,6 +166,4 @@ class TimeFloorPart(Transform, NumberPart):
         cls, facts: Mapping[str, FieldFacts], cluster: Cluster
     ) -> Iterator[Mapping[str, Scalar]]:
         """Yield a minute, an hour and a day, the lengths that operators use."""
-        from rowkey.schema import Duration
-
         yield from ({"d": Duration(1, unit)} for unit in ("m", "h", "d"))

@@ -10,6 +10,7 @@ import mmh3
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument, RowError
+from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, concatenate_columns
 from rowkey.keys.hash_functions import HASH_DESCRIPTIONS, HASH_NAMES, build_bucket_hash
 from rowkey.keys.part_interface import (
     MAX_TERMS,
@@ -37,7 +38,6 @@ from rowkey.messages import pluralize
 from rowkey.schema import Bounds, Cluster, FieldFacts, Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
 
 MARKING_NUMBERS = 1 << 20
@@ -206,7 +206,6 @@ class BucketTransform(NumberedPrefix):
     def _compute_buckets(self, columns: ColumnBatch) -> IntArray:
         """Return the bucket of each row."""
         from rowkey.keys.batches.batch_hashes import hash_to_numbers
-        from rowkey.keys.batches.byte_columns import concatenate_columns
 
         name = self.arguments["hash"]
         pieces = [part.encode_distinct(columns) for part in self.inputs]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn
 from rowkey.keys.dictionary import DICTIONARY_FIELD, Dictionary, check_id_fits
 from rowkey.keys.part_interface import (
     BindingContext,
@@ -20,7 +21,6 @@ from rowkey.keys.traits import NO_RESIDUE, Determinant, Framing, Images, Residue
 from rowkey.schema import Bounds, Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 
@@ -100,8 +100,6 @@ class CodeTransform(Transform):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the ids of many rows; each different value is looked up once, in row order."""
-        from rowkey.keys.batches.byte_columns import SlicedByteColumn
-
         piece_by_value: dict[Value, bytes] = {}
         pieces = []
         for row in columns.iterate_rows(self.fields):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 from rowkey.keys.part_interface import (
     BindingContext,
     GoldenVector,
@@ -18,7 +19,6 @@ from rowkey.keys.traits import Alphabet, Framing, Images, Residue
 from rowkey.schema import Bounds, Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.keys.batches.key_decoding import EncodedKeys
 

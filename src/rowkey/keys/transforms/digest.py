@@ -11,6 +11,7 @@ import mmh3
 
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, concatenate_columns
 from rowkey.keys.part_interface import (
     MAX_TERMS,
     BindingContext,
@@ -28,7 +29,6 @@ from rowkey.keys.traits import ALL_BYTES, HEX_DIGITS, TOTAL_RESIDUE, Alphabet, F
 from rowkey.schema import Cluster, FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 _HASH_WIDTHS = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
@@ -129,7 +129,6 @@ class DigestTransform(Transform):
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the digest of many rows as bytes."""
         from rowkey.keys.batches.batch_hashes import hash_murmur3
-        from rowkey.keys.batches.byte_columns import FixedByteColumn, concatenate_columns
 
         pieces = concatenate_columns([part.encode_distinct(columns) for part in self.inputs])
         if self.arguments["hash"] == "murmur3" and not self.is_hex:

@@ -7,6 +7,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import InvalidArgument
+from rowkey.keys.batches.byte_columns import ByteColumn
 from rowkey.keys.part_interface import BindingContext, GoldenVector, Part, Row, RowEncoder
 from rowkey.keys.parts.field import NumberPart
 from rowkey.keys.parts.numbered_prefix import (
@@ -20,7 +21,6 @@ from rowkey.keys.traits import Images, find_pinned_values
 from rowkey.schema import Bounds, Cluster, FieldFacts, Range
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 

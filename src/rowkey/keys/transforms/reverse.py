@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.strings import TextBasedField
+from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn
 from rowkey.keys.part_interface import (
     BindingContext,
     EnumOption,
@@ -21,7 +22,6 @@ from rowkey.keys.traits import Framing, Residue
 from rowkey.schema import Value
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 
@@ -141,8 +141,6 @@ class ReverseTransform(Transform):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the reversed value of many rows as bytes."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn
-
         if not self.is_byte_reversal:
             return super().encode_batch(columns)
         pieces = self.sole_input.encode_distinct(columns)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.errors import RowError
+from rowkey.keys.batches.byte_columns import ByteColumn
 from rowkey.keys.part_interface import GoldenVector, Row
 from rowkey.keys.parts.numbered_prefix import (
     COUNT_ARGUMENT,
@@ -18,7 +19,6 @@ from rowkey.keys.traits import Determinant, Images
 from rowkey.schema import Bounds, Cluster, FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 SALT_FIELD = "\0salt"

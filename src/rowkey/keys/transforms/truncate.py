@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.array_libraries import np
+from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, copy_slices
 from rowkey.keys.part_interface import (
     BindingContext,
     GoldenVector,
@@ -20,7 +21,6 @@ from rowkey.messages import Message
 from rowkey.schema import Bounds, Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.byte_columns import ByteColumn
     from rowkey.keys.batches.columns import ColumnBatch
 
 
@@ -94,8 +94,6 @@ class TruncateTransform(Transform):
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
         """Return the truncated value of many rows as bytes."""
-        from rowkey.keys.batches.byte_columns import FixedByteColumn, copy_slices
-
         spans = self.sole_input.encode_distinct(columns).to_sliced()
         out = np.zeros(len(spans) * self.n, np.uint8)
         lengths = np.minimum(spans.inner_lengths, self.n)

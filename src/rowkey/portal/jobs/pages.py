@@ -14,7 +14,6 @@ from rowkey.portal.users.roles import Role
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.portal.server.requests import PortalRequest
     from rowkey.portal.tables.steps import TableStep
 
 

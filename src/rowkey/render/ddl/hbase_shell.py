@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S
 from rowkey.regions import to_string_binary
-from rowkey.render.ddl.create_statement import escape_comment
+from rowkey.render.ddl.create_statement import CreateStatement, escape_comment
 
 if TYPE_CHECKING:
     from rowkey.hbase import FamilySchema
-    from rowkey.render.ddl.create_statement import CreateStatement
 
 _ATTRIBUTES_BY_NAME = {row.hbase_name: row for row in ATTRIBUTES.values()}
 _PRINTABLE_ASCII = frozenset(map(chr, range(0x20, 0x7F)))

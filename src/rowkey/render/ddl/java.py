@@ -8,11 +8,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rowkey.regions import to_string_binary
-from rowkey.render.ddl.create_statement import escape_comment
+from rowkey.render.ddl.create_statement import CreateStatement, escape_comment
 
 if TYPE_CHECKING:
     from rowkey.hbase import FamilySchema
-    from rowkey.render.ddl.create_statement import CreateStatement
 
 MAX_LITERAL_LENGTH = 16_000
 """Most characters of one string: in a class file it has at most 65,535 bytes, 3 for each of them.

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise import GRADES
+from rowkey.render.languages import Translator
 from rowkey.render.page.design_text import format_design_name
 from rowkey.render.page.figure_format import format_load, format_measure, format_share, format_size
 
 if TYPE_CHECKING:
-    from rowkey.render.languages import Translator
-
     Document = Mapping[str, Any]
 
 MEASURE_GROUPS = {

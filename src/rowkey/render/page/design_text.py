@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.lint import RULES
+from rowkey.lint import RULES, RuleDoc
 from rowkey.messages import Message
+from rowkey.render.languages import Translator
 from rowkey.render.page.figure_format import format_count, format_load, format_share
 from rowkey.schema import MIN_VALUES_FOR_FACTS
-
-if TYPE_CHECKING:
-    from rowkey.lint import RuleDoc
-    from rowkey.render.languages import Translator
 
 TOPICS = ("key", "heat", "causes", "findings", "reads", "storage", "figures")
 """The topics of a design in the order of the page, by the names of their macros."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rowkey.render.languages import Translator
+from rowkey.render.languages import Translator
 
 
 def format_load(value: float | None) -> str:

@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from rowkey import advise, lint, simulate
+from rowkey.design import Design, derive_properties
 from rowkey.errors import InvalidArgument
 from rowkey.messages import shorten_texts
-from rowkey.render.comparison import build_comparison_document
-from rowkey.render.findings import build_findings_document
+from rowkey.render.comparison import build_comparison_document, format_comparison
+from rowkey.render.findings import build_findings_document, format_findings
 from rowkey.render.languages import LANGUAGES, Translator
 from rowkey.render.page.design_text import sort_by_severity
 from rowkey.render.page.figure_format import format_count, format_load
@@ -21,10 +23,10 @@ from rowkey.render.page.heat_png import draw_heat_png, to_data_uri
 from rowkey.render.page.markup import escape_html, read_asset, render_macro
 from rowkey.render.redaction import NO_REDACTION
 from rowkey.render.report import build_key_boxes, build_summary_document
+from rowkey.render.text import format_check, print_simulation
 
 if TYPE_CHECKING:
     from rowkey.advise import Comparison
-    from rowkey.design import Design
     from rowkey.lint import LintResult
     from rowkey.simulate import Simulation
 
@@ -53,7 +55,7 @@ class NotebookResult:
 
 
 def show(
-    result: Simulation | Comparison | Design | LintResult, language: str = "en"
+    result: simulate.Simulation | advise.Comparison | Design | lint.LintResult, language: str = "en"
 ) -> NotebookResult:
     """Return a result as an object that notebooks display as HTML and terminals as text.
 
@@ -67,21 +69,16 @@ def show(
     Raises:
         InvalidArgument: the result has another type, or the language does not exist.
     """
-    from rowkey.advise import Comparison
-    from rowkey.design import Design
-    from rowkey.lint import LintResult
-    from rowkey.simulate import Simulation
-
     if language not in LANGUAGES:
         what = f"{language!r} is not a supported language"
         raise InvalidArgument("language", what, f"one of {', '.join(LANGUAGES)}")
-    if isinstance(result, Simulation):
+    if isinstance(result, simulate.Simulation):
         piece = _render_simulation(result, language)
         return _wrap_piece(piece, language, lambda: _format_simulation(result))
-    if isinstance(result, Comparison):
+    if isinstance(result, advise.Comparison):
         piece = _render_comparison(result, language)
         return _wrap_piece(piece, language, lambda: _format_comparison(result))
-    if isinstance(result, LintResult):
+    if isinstance(result, lint.LintResult):
         piece = _render_findings(result, language)
         return _wrap_piece(piece, language, lambda: _format_findings(result))
     if isinstance(result, Design):
@@ -106,9 +103,7 @@ def _wrap_piece(piece: str, language: str, text: Callable[[], str]) -> NotebookR
 def _render_simulation(simulation: Simulation, language: str) -> str:
     """Return a simulation as HTML: verdict, server map, causes and read costs."""
     translator = Translator(language)
-    from rowkey.advise import judge_simulation
-
-    summary = build_summary_document(judge_simulation(simulation))
+    summary = build_summary_document(advise.judge_simulation(simulation))
     reads = None
     if summary["reads"]:
         names = ("name", "opens", "regions", "per_row")
@@ -171,8 +166,6 @@ def _render_comparison(comparison: Comparison, language: str) -> str:
 
 def _render_design(design: Design, language: str) -> str:
     """Return a design as HTML: its key parts with an example, fields, families and reads."""
-    from rowkey.design import derive_properties
-
     fields = ", ".join(f"{name}: {one.declaration.type}" for name, one in design.fields.items())
     facts = [("fields", fields), ("families", ", ".join(design.families))]
     if design.reads:
@@ -194,9 +187,6 @@ def _format_simulation(simulation: Simulation) -> str:
     """Return a simulation as terminal text."""
     from rich.console import Console
 
-    from rowkey.advise import judge_simulation
-    from rowkey.render.text import print_simulation
-
     output = StringIO()
     # Within a notebook a console shows its lines by itself, and in colours meant for a terminal.
     console = Console(
@@ -207,29 +197,21 @@ def _format_simulation(simulation: Simulation) -> str:
         force_terminal=False,
         color_system=None,
     )
-    print_simulation(judge_simulation(simulation), console)
+    print_simulation(advise.judge_simulation(simulation), console)
     return output.getvalue().rstrip("\n")
 
 
 def _format_comparison(comparison: Comparison) -> str:
     """Return a comparison as terminal text."""
-    from rowkey.render.comparison import format_comparison
-
     return "\n".join(format_comparison(comparison, TEXT_WIDTH))
 
 
 def _format_findings(lint_result: LintResult) -> str:
     """Return rule findings as terminal text."""
-    from rowkey.render.findings import format_findings
-
     return "\n".join(format_findings("design", lint_result))
 
 
 def _format_design(design: Design) -> str:
     """Return a design with its properties as terminal text."""
-    from rowkey.design import derive_properties
-    from rowkey.lint import LintResult
-    from rowkey.render.text import format_check
-
-    lines = format_check(design.table, design, derive_properties(design), LintResult(()))
+    lines = format_check(design.table, design, derive_properties(design), lint.LintResult(()))
     return "\n".join(lines)

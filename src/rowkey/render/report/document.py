@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import ATTRIBUTES, FOREVER_S
 from rowkey.errors import IncomparableDesigns
 from rowkey.messages import shorten_text, shorten_texts
+from rowkey.plan import DeclaredRead
 from rowkey.render.comparison import build_comparison_document
 from rowkey.render.documents import (
     FORMAT_VERSION,
@@ -21,7 +22,7 @@ from rowkey.render.documents import (
 )
 from rowkey.render.explanation import build_explanation_document
 from rowkey.render.findings import build_findings_document
-from rowkey.render.redaction import NO_REDACTION
+from rowkey.render.redaction import NO_REDACTION, Redaction
 from rowkey.render.report.heat_map import build_heat_map_document
 from rowkey.render.report.key_boxes import build_key_boxes
 from rowkey.rows import format_qualifier
@@ -30,8 +31,6 @@ from rowkey.schema import Parameter
 if TYPE_CHECKING:
     from rowkey.advise import Comparison, JudgedDesign
     from rowkey.explanations import Explanation
-    from rowkey.plan import DeclaredRead
-    from rowkey.render.redaction import Redaction
     from rowkey.simulate import ReadCost
 
 _NOTATION_PATTERN = re.compile(r"(?:\[[^\]\"]*[a-zA-Z][^\]\"]*\])+")

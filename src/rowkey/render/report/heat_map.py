@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
 from rowkey.hotspots import CAUSES
+from rowkey.render.redaction import Redaction
 from rowkey.render.report.key_prefixes import group_by_prefix
 from rowkey.workload import DEFAULT_CAPACITY_PER_S
 
 if TYPE_CHECKING:
     from rowkey.advise import JudgedDesign
-    from rowkey.render.redaction import Redaction
 
     Counts = np.ndarray[Any, Any]
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from rowkey.design import Design, DesignProperties
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import Key
 from rowkey.messages import shorten_text, shorten_texts
 from rowkey.render.documents import build_part_document
+from rowkey.render.redaction import Redaction
 
 if TYPE_CHECKING:
-    from rowkey.design import Design, DesignProperties
-    from rowkey.render.redaction import Redaction
     from rowkey.workload import SampleSummary
 
 MAX_ROWS_TRIED = 64

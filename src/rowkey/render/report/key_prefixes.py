@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from rowkey.keys import Key
+from rowkey.keys import Key
 
 
 @dataclass(frozen=True, slots=True)

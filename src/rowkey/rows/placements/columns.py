@@ -8,6 +8,7 @@ from typing import Any
 from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument
 from rowkey.keys import Field, Row
+from rowkey.rows.batches.arrays import find_column
 from rowkey.rows.column_codec import ColumnCodec, build_missing_value_error
 from rowkey.rows.placement_interface import (
     CellAction,
@@ -122,8 +123,6 @@ class _ColumnSlot(CellSlot):
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
         """Return the cell's value for each row of a batch; None if the field has no column."""
-        from rowkey.rows.batches.arrays import find_column
-
         array = find_column(batch, self.field.name)
         return None if array is None else self.codec.encode_batch(array)
 

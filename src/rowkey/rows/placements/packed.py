@@ -10,6 +10,7 @@ from typing import Any
 from rowkey.array_libraries import pa
 from rowkey.errors import RowError
 from rowkey.keys import Field, Row
+from rowkey.rows.batches.arrays import find_column
 from rowkey.rows.column_codec import build_arrow_column, to_internal_list
 from rowkey.rows.pack_formats import compile_packed_reader, parse_pack_label
 from rowkey.rows.placement_interface import (
@@ -142,8 +143,6 @@ class _PackedSlot(CellSlot):
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
         """Return the packed value of each row of a batch; None if no field has a column."""
-        from rowkey.rows.batches.arrays import find_column
-
         lists: dict[str, list[Any]] = {}
         for field in self.fields:
             array = find_column(batch, field.name)
