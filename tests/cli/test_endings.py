@@ -120,8 +120,9 @@ def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things_folder: Path, fo
 
 SMALL = """
 import resource, signal
-from rowkey.cli import main, row_formats
-write = row_formats.write_rows
+from rowkey.cli import main
+from rowkey.cli.commands import dump
+write = dump.write_rows
 def small(*words):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -130,7 +131,7 @@ def small(*words):
         return write(*words)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-row_formats.write_rows = small
+dump.write_rows = small
 main()
 """
 
