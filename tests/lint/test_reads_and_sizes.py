@@ -712,6 +712,40 @@ def test_growth_without_an_end_warns_if_regions_are_full_within_a_week(
     assert [expected] == list_severities("RK803", more)
 
 
+@pytest.mark.parametrize(
+    ("attributes", "severity"),
+    [("", "warning"), ("compression = 'ZSTD'", "info"), ("encoding = 'FAST_DIFF'", "info")],
+)
+def test_bytes_that_compression_makes_fewer_fill_no_region_in_a_week(
+    attributes: str, severity: str
+) -> None:
+    """Without a sample a table is not warned of what a tenth of its bytes would not do."""
+    more = f"[families.d]\nttl = '90d'\n{attributes}\n[writes]\nrate = '5000/s'"
+    assert [severity] == list_severities("RK802", more)
+
+
+SMALL = "[families.d]\nttl = '{ttl}'\nin_memory = true\n[writes]\nrate = '{rate}'\n"
+
+
+@pytest.mark.parametrize(
+    ("rate", "ttl", "reads", "expected"),
+    [
+        ("10/h", "3650d", "100/s", []),
+        ("10/h", "3650d", "20000/s", ["RK203"]),
+        ("100/s", "3650d", "100/s", ["RK203", "RK404", "RK408"]),
+    ],
+)
+def test_a_table_that_one_region_holds_needs_no_more(
+    rate: str, ttl: str, reads: str, expected: list[str]
+) -> None:
+    """No rule speaks of further regions, or of a full cache, where a table never gets there."""
+    more = SMALL.format(rate=rate, ttl=ttl)
+    more += f"{READ}where = 'host = ? and ts = ?'\nrate = '{reads}'\n"
+    keys = {"RK203": "[host][ts]", "RK404": "[ts][host]", "RK408": "[host][ts]"}
+    found = [code for code, key in keys.items() if find_problems(code, more, key, "[]")]
+    assert expected == found
+
+
 @pytest.mark.parametrize(("rate", "expected"), [("10/s", "info"), ("20000/s", "warning")])
 def test_splits_without_keys_warn_where_reads_are_the_load(rate: str, expected: str) -> None:
     """All reads go to the one region that has rows, though the writes are few."""
@@ -881,6 +915,5 @@ rate  = "300/s"
     found = JudgedDesign(Design.loads(text), names_keys=True, select=["RK602"]).lint_result
     [told] = found.findings
     assert told.remedy == (
-        "No key of these fields serves it. Put desc(cents) after auction in this key, or in the "
-        "key of a second table."
+        "Put desc(cents) after auction in this key, or in the key of a second table."
     )

@@ -116,8 +116,7 @@ class KeyRemedy:
             terms = [f"desc({name})" if rest == ["desc"] else name for name, *rest in orderings]
             remedy = Message(
                 "remedy.order_in_key",
-                "No key of these fields serves it. Put {terms} after {fields} in this key, or in "
-                "the key of a second table.",
+                "Put {terms} after {fields} in this key, or in the key of a second table.",
                 terms=" and ".join(terms),
                 fields=" and ".join(given),
             )
@@ -126,8 +125,8 @@ class KeyRemedy:
             return completed
         remedy = Message(
             "remedy.second_table",
-            "No key of these fields serves it. Write each event to a second table "
-            "too, whose key begins with {fields}; what writes them keeps both in step.",
+            "Write each event to a second table too, whose key begins with {fields}; what writes "
+            "them keeps both in step.",
             fields=" and ".join(outside),
         )
         return replace(completed, remedy=remedy)

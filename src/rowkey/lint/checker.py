@@ -128,7 +128,7 @@ def _run_rules(
     subject: LintSubject, rules: Iterable[type[Rule]]
 ) -> tuple[list[Finding], list[AllowedFinding]]:
     """Run rules on a design and return their findings and the allowed findings."""
-    findings: list[Finding] = []
+    findings = subject.earlier_findings
     allowed: list[AllowedFinding] = []
     counts: Counter[type[Rule]] = Counter()
     for rule, finding in _collect_findings(subject, rules):

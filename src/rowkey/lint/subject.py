@@ -104,12 +104,14 @@ class LintSubject:
         sample: the summary of a sample; None without one.
         extra_facts: further facts of fields, by name.
         measured_writes: what a replay of the sample shows; None without one.
+        earlier_findings: what the rules that ran before have found, without what comments allow.
     """
 
     design: Design
     sample: SampleSummary | None = None
     extra_facts: Mapping[str, FieldFacts] = field(default_factory=dict)
     measured_writes: MeasuredWrites | None = None
+    earlier_findings: list[Finding] = field(default_factory=list)
 
     @property
     def key(self) -> Key:
@@ -351,6 +353,14 @@ class LintSubject:
         families = {name: replace(each, ttl_s=year_s) for name, each in self.families.items()}
         event_bytes, _ = design.estimate_region_bytes(self.facts, self.family_sizes)
         return estimate_table_bytes(design.layout, families, design.writes, event_bytes) or 0.0
+
+    @property
+    def final_bytes(self) -> float:
+        """Return the final bytes of the table, or those of a year if it grows without an end.
+
+        It is 0 if that is unknown.
+        """
+        return self.demand.size or self.endless_bytes_a_year
 
     @cached_property
     def final_region_bytes(self) -> float:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class InMemoryFamily(Rule):
     """The family is declared in_memory, which only gives its blocks priority in the cache.
 
-    What it does: looks for `in_memory = true`, unless the heap of the servers is declared, and the
-    table is known to fit into the quarter of their block caches that it reserves.
+    What it does: looks for `in_memory = true`, unless the table is known to fit into the quarter of
+    the servers' block caches that it reserves; of heaps of 1 GiB, if theirs is not declared.
 
     Why it hurts: the option loads nothing into memory. It reserves a quarter of the block cache for
     such families; a large family there evicts its own blocks and those of all other in-memory
@@ -57,11 +57,14 @@ name = { type = "text", max_bytes = 200 }
 
     RESERVED_HEAP_SHARE = 0.4 * 0.25
     """Share of the heap that all in-memory families have: a quarter of the block cache."""
+    MIN_HEAP_BYTES = 1 << 30
+    """Heap that every region server is taken to have: our choice."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family that is declared in_memory."""
-        cluster, size = subject.cluster, subject.demand.size
-        reserved_bytes = self.RESERVED_HEAP_SHARE * (cluster.heap_bytes or 0) * cluster.servers
+        cluster, size = subject.cluster, subject.final_bytes
+        heap_bytes = cluster.heap_bytes or self.MIN_HEAP_BYTES
+        reserved_bytes = self.RESERVED_HEAP_SHARE * heap_bytes * cluster.servers
         if 0 < size <= reserved_bytes:
             return
         for name, family in subject.families.items():

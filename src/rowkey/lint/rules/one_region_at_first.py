@@ -10,6 +10,7 @@ from rowkey.hotspots import find_equal_steps
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
 from rowkey.proposals import format_quantile_splits
+from rowkey.regions import MAX_FILE_SIZE
 
 if TYPE_CHECKING:
     from rowkey.lint.finding import Finding, Severity
@@ -20,7 +21,7 @@ class OneRegionAtFirst(Rule):
     """The table starts with one region, although its keys could be spread over many.
 
     What it does: looks for designs without splits, or with one region, whose keys do not move with
-    the clock.
+    the clock; not for tables known to need no more than one region and one server.
 
     Why it hurts: until 256 MB have been written, the one region takes all load. It then splits at
     the middle of the keys it happens to hold, and each half again, under full load.
@@ -66,7 +67,8 @@ line = { type = "text", max_bytes = 500 }
         boundaries, servers = subject.boundaries, subject.cluster.servers
         if boundaries is None or len(boundaries) > 1 or servers == 1:
             return
-        if "moving_front" in subject.causes:
+        is_small = 0 < subject.final_bytes <= MAX_FILE_SIZE and subject.needs_no_spreading
+        if "moving_front" in subject.causes or is_small:
             return
         writes = subject.demand.writes or 0
         hurts = (

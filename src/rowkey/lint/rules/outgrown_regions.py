@@ -41,8 +41,9 @@ class OutgrownRegions(Rule):
 
     Use instead: as many regions as the size needs, from the start, on enough servers; or a larger
     MAX_FILESIZE. Regions that take a week or more to fill split one by one, and the finding is a
-    remark. Where keys rise within each bucket, further regions would get no write, so the
-    regions are left to split, and the finding is a remark. Values in MOB files do not count.
+    remark; where only a sample could tell how far bytes are compressed, they count as a tenth.
+    Where keys rise within each bucket, further regions would get no write, so the regions are left
+    to split, and the finding is a remark. Values in MOB files do not count.
 
     Source: claim 70, 6 to 8 GB a region: the default limit is 10 GiB, the book has 10 to 50, and
     at most 200 regions a server. Claim 73, size / 10 GB with a cap of 120, contradicts itself:
@@ -98,6 +99,8 @@ rate = "5000/s"
     """Multiple of 10 GiB from which a size before compression is a warning, because encoding and
     compression do not reduce it to a tenth: of five tables with `FAST_DIFF` and `ZSTD` that an
     engineer wrote without knowing of this, 12 to 20 % was left."""
+    CHANGING_CODES = ("RK123", "RK124", "RK706")
+    """Rules whose remedies name a number of buckets or servers, by which regions are counted."""
     MIN_DAYS_TO_FULL = 7
     """Days after which regions are full, from which it is a remark: our choice."""
 
@@ -110,7 +113,8 @@ rate = "5000/s"
         front = find_clock_field(subject.design, subject.facts)
         where = f"{each / self.GIB:,.1f} GiB in each of {pluralize(regions, 'region')}"
         ratio = self.MAX_GROWTH if subject.demand.is_compressed else self.MAX_COMPRESSION_RATIO
-        is_slow = self._count_days_to_full(subject, each) >= self.MIN_DAYS_TO_FULL
+        least = each / ratio if self._is_compressed_later(subject) else each
+        is_slow = self._count_days_to_full(subject, least) >= self.MIN_DAYS_TO_FULL
         severity: Severity = "info" if is_slow or each <= ratio * MAX_FILE_SIZE else "warning"
         remedy = self._format_remedy(subject, proposed_regions, regions)
         if front is None and (reason := self._explain_idle_regions(subject, proposed_regions)):
@@ -124,12 +128,6 @@ rate = "5000/s"
                 f"all of it written to one region at a time, because the key begins with {front}"
             )
             remedy = ANOTHER_KEY
-        elif regions == 1 and subject.cluster.servers > 1:
-            where = "all of it in one region at first"
-            remedy = (
-                "Split the table first, as RK203 says; how many regions it then needs is told "
-                "once it has some."
-            )
         elif self._has_mostly_large_values(subject):
             names = " and ".join(subject.large_fields)
             remedy = (
@@ -138,9 +136,12 @@ rate = "5000/s"
             )
         elif "missed_splits" in subject.causes:
             where = f"more than {each / self.GIB:,.1f} GiB in each region that gets rows"
+        elif regions == 1 and subject.cluster.servers > 1:
+            where = "all of it in one region at first"
+        if front is None and (code := self._find_earlier_change(subject)):
             remedy = (
-                "Change the splits first, as RK201 says; how many regions they then need is told "
-                "once they fit the keys."
+                f"Do what {code} says first; how many regions the table then needs is told once "
+                "that is done."
             )
         yield self.build_finding(
             "splits",
@@ -158,10 +159,30 @@ rate = "5000/s"
             opinions=[f"{o.source}: {o.reason}" for o in subject.sizing.opinions],
         )
 
+    @classmethod
+    def _find_earlier_change(cls, subject: LintSubject) -> str:
+        """Return the code of a finding whose remedy gives other servers, buckets or splits."""
+        return next(
+            (
+                one.code
+                for one in subject.earlier_findings
+                if one.code in cls.CHANGING_CODES or "splits = " in one.remedy
+            ),
+            "",
+        )
+
     @staticmethod
     def _has_mostly_large_values(subject: LintSubject) -> bool:
         """Return whether values that belong into MOB files are most of what regions hold."""
         return 2 * sum(subject.large_fields.values()) > subject.event_bytes
+
+    @staticmethod
+    def _is_compressed_later(subject: LintSubject) -> bool:
+        """Return whether an encoding or compression makes less of the bytes than was measured."""
+        return not subject.demand.is_compressed and any(
+            {family.compression, family.encoding} != {"NONE"}
+            for family in subject.families.values()
+        )
 
     @staticmethod
     def _count_days_to_full(subject: LintSubject, region_bytes: float) -> float:

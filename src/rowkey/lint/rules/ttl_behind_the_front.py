@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import FOREVER_S
 from rowkey.lint.contract import Rule
+from rowkey.regions import MAX_FILE_SIZE
 
 if TYPE_CHECKING:
     from rowkey.lint.finding import Finding, Severity
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 class TtlBehindTheFront(Rule):
     """Expired rows leave empty regions, because the key starts with the time.
 
-    What it does: looks for a time to live where the key starts with the time.
+    What it does: looks for a time to live where the key starts with the time, unless one region is
+    known to hold the whole table.
 
     Why it hurts: regions are never removed. When all rows of a region have expired, it stays,
     empty, and the table gains a region at its end for each that empties at its beginning.
@@ -65,7 +68,10 @@ ttl = "30d"
         field = front.evidence.get("field") if front is not None else None
         if field is None or subject.design.fields[field].type.unit_ns is None:
             return
+        bytes_per_s = subject.event_bytes * (subject.write_rate or inf)
         for name, family in subject.families.items():
+            if bytes_per_s * family.ttl_s <= MAX_FILE_SIZE:
+                continue
             if family.ttl_s != FOREVER_S and subject.is_declared("families", name, "ttl"):
                 yield self.build_finding(
                     subject.format_path("families", name, "ttl"),
