@@ -241,10 +241,21 @@ def test_writes_and_reads_are_added_by_server() -> None:
 
 def test_few_events_are_no_verdict() -> None:
     """Writes of few events are not good: the verdict says that they cannot be judged."""
-    design = Design("logs", "[host][ts]", fields=FIELDS, writes={"rate": "2/s", "for": "10s"})
-    writes = JudgedDesign(design).verdict.decisive
+    many = {"rate": "4000/s", "for": "5ms"}
+    writes = JudgedDesign(Design("logs", "[host][ts]", fields=FIELDS, writes=many)).verdict.decisive
     assert ("fair", "20 events are too few to judge the writes") == (writes.grade, writes.message)
     assert "Give a sample of 100 events or more." == writes.remedy
+
+
+def test_few_events_that_any_server_bears_are_good() -> None:
+    """Where all writes on one server are little, they need no judgement of where they go."""
+    few = {"rate": "2/s", "for": "10s"}
+    writes = JudgedDesign(Design("logs", "[host][ts]", fields=FIELDS, writes=few)).verdict.decisive
+    assert ("good", "") == (writes.grade, writes.remedy)
+    assert writes.message == (
+        "at 2/s they are 0.02 % of what one server can do (assumed capacity: 10,000/s), wherever "
+        "they go"
+    )
 
 
 def test_answers_that_are_too_large_are_not_blamed_on_the_key() -> None:

@@ -165,6 +165,7 @@ USERS = "".join(
     for name in ("anna", "Ben")
 )
 TYPED_USERS = USERS + USERS[: len(USERS) // 2].lower()
+ACCENTED_USERS = USERS.replace("anna", "zo\u00eb") + USERS[:100].replace("anna", "zoe\u0308")
 CODE_CHARACTERS = f"{digits}{ascii_letters}"
 CODES = "".join(
     f"{''.join(CODE_CHARACTERS[n * 100_003 // 62**at % 62] for at in range(3))},"
@@ -308,6 +309,10 @@ TWINS = {
     "addresses of people in any case": (
         ("RK114", TEXT_USER, TYPED_USERS),
         (TEXT_USER, USERS.lower()),
+    ),
+    "names in two forms of Unicode": (
+        ("RK114", TEXT_USER, ACCENTED_USERS),
+        (TEXT_USER.replace("40 }", '40, normalize = "nfc" }'), ACCENTED_USERS),
     ),
     "names of which each has one spelling": (
         ("RK114", TEXT_USER, TYPED_USERS),

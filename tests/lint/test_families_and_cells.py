@@ -135,6 +135,16 @@ def test_a_row_ends_by_its_ttl() -> None:
     assert "11.6 days" in never.message
 
 
+@pytest.mark.parametrize("rate", ["1/s", "30/s", "1000/s", "9000/s", "800000/s"])
+def test_a_slice_that_ends_a_row_is_short_enough(rate: str) -> None:
+    """The time slice that is proposed for a row without an end is none to be shortened."""
+    at = '{ type = "timestamp_ms", at = "qualifier" }'
+    (found,) = find_problems(format_design(ts=at).replace("1000/s", rate), "RK506")
+    slice_ = found.remedy[4 : found.remedy.index("]") + 1]
+    text = format_design(slice_).replace("1000/s", rate)
+    assert all("Shorten" not in one.remedy for one in find_problems(text, "RK505")), slice_
+
+
 def find_sampled(tmp_path: Path, text: str, events: Iterable[str], code: str) -> list[Finding]:
     """Return the findings of one rule in a design file with a sample of meters."""
     path = tmp_path / "events.csv"

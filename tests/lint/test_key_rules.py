@@ -6,6 +6,7 @@ import re
 from ast import literal_eval
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 import pytest
 
@@ -293,6 +294,22 @@ def test_a_value_is_spelled_out_only_in_a_text(
     assert expected == [one.remedy for one in told]
 
 
+@pytest.mark.parametrize("declared", [{}, {"normalize": "nfc"}])
+@pytest.mark.parametrize("names", [["Zo\u00eb", "Zoe\u0308"], ["Zo\u00eb", "Zoe"]])
+def test_two_forms_of_one_text_are_told(
+    names: list[str], declared: dict[str, str], tmp_path: Path
+) -> None:
+    """Values that Unicode holds to be one are two keys, unless the field makes them one."""
+    sample = tmp_path / "sample.csv"
+    sample.write_text("name,value\n" + "".join(f"{name},1\n" for name in names))
+    fields = {"name": {"type": "text", "max_bytes": 9} | declared, "value": "u8"}
+    design = Design("t", "[name]", fields=fields, splits=["8"])
+    told = check_design(design, summarize_sample(design, sample), select=["RK114"]).findings
+    is_one = len({normalize("NFC", name) for name in names}) == 1
+    expected = ['Declare normalize = "nfc", which makes them one.'] * (is_one and not declared)
+    assert expected == [one.remedy for one in told]
+
+
 HEX = {
     "id": {"type": "hex", "width": 32},
     "name": {"type": "text", "max_bytes": 90, "mean_bytes": 60},
@@ -326,6 +343,42 @@ def test_a_key_is_shortened_by_the_encoding_first(key: str, remedy: str | None) 
     assert ([] if remedy is None else [remedy]) == [
         IDS if one.remedy.startswith(IDS) else one.remedy for one in told
     ]
+
+
+@pytest.mark.parametrize(
+    ("mean", "reads", "is_digest"),
+    [
+        (120, ["name = ?"], True),
+        (120, ["name in ?", "name = ? and day > ?"], True),
+        (120, ["name = ?", "name starts with ?"], False),
+        (120, ["name = ?", "name > ?"], False),
+        (120, ["day = ?"], False),
+        (120, [], False),
+        (20, ["name = ?"], False),
+    ],
+)
+def test_a_long_text_that_reads_give_whole_becomes_a_digest(
+    mean: int, reads: list[str], *, is_digest: bool
+) -> None:
+    """A digest takes the place of a text only where no read needs its order or its beginning."""
+    fields = {"name": {"type": "text", "max_bytes": 900, "mean_bytes": mean}, "day": "date"}
+    told = [
+        one.remedy
+        for key in ("[name][day]", "[digest(name, 16)][day]")
+        for one in check_design(
+            Design(
+                "t",
+                key,
+                fields=fields | {"clicks": "u8"},
+                splits={"algorithm": "uniform", "regions": 8},
+                reads=[{"name": where, "where": where} for where in reads],
+            ),
+            select=["RK107"],
+        ).findings
+    ]
+    digest = "Write [digest(name, 16)] instead of [name], and set splits = "
+    assert [True] * is_digest == [one.startswith(digest) for one in told if "digest" in one]
+    assert not is_digest or len(told) == 1
 
 
 @pytest.mark.parametrize(
@@ -436,3 +489,16 @@ def test_what_tells_rows_apart_behind_a_day_is_enough(
         fields={"event": {"type": "u32", "unique": is_unique}},
     )
     assert expected == [one.severity for one in found]
+
+
+@pytest.mark.parametrize(
+    ("key", "is_counter"),
+    [("[level]", True), ("[bucket(level, 16)][level]", True), ("[level][host]", False)],
+)
+def test_few_rows_that_all_write_become_more_rows(key: str, *, is_counter: bool) -> None:
+    """Where each of few values is a row, no key of the same fields spreads its writes."""
+    fields = {name: FIELDS[name] for name in ("level", "host", "value") if name in f"{key}value"}
+    splits = "per_bucket" if "bucket" in key else ["2", "4"]
+    design = Design("t", key, fields=fields, splits=splits, writes={"rate": "25000/s"})
+    told = check_design(design, select=["RK104"]).findings
+    assert [is_counter] == ["adding up its rows" in one.remedy for one in told]

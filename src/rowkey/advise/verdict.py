@@ -386,7 +386,21 @@ def _propose_servers(simulation: Simulation, utilization: float) -> Message:
 
 
 def _assess_few_events(simulation: Simulation) -> Assessment:
-    """Return the assessment of writes that are too few to be judged."""
+    """Return the assessment of writes that are too few to be judged.
+
+    At a declared rate that one server easily bears, nothing depends on where they go.
+    """
+    rate, capacity = simulation.design.writes.peak_rate, _compute_write_capacity(simulation)
+    if rate is not None and rate <= HARMLESS_UTILIZATION * capacity:
+        message = Message(
+            "verdict.few_writes",
+            "at {rate} they are {utilization} of what one server can do ({capacity}), wherever "
+            "they go",
+            rate=_format_rate(rate),
+            utilization=_format_share(rate / capacity),
+            capacity=_describe_capacity(simulation),
+        )
+        return Assessment("writes", "", "good", message, utilization=rate / capacity)
     if simulation.operation_count == 1:
         message = Message("verdict.one_event", "1 event is too little to judge the writes")
     else:

@@ -417,6 +417,21 @@ def format_skew_floor(
     )
 
 
+def format_row_remedy(design: Design) -> str:
+    """Return the remedy for a hot row: another key field, or several rows of a counter.
+
+    A salt is none: an increment must know the row that it adds to.
+    """
+    time = design.writes.time
+    hint = "if there is one"
+    if time and time.name not in design.key.fields:
+        hint = f"such as {time.name}"
+    return (
+        f"Add a field to the key that distinguishes the row's events, {hint}; if the row is a "
+        "counter, add one for the writer that counts, and read it by adding up its rows."
+    )
+
+
 def _format_rounded_down(figure: float) -> str:
     """Return a number with two decimals, rounded down.
 

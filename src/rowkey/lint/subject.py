@@ -497,17 +497,22 @@ class LintSubject:
         asks = "asks" if len(names) == 1 else "ask"
         return f"; {' and '.join(names)} then {asks} {bucket_count:,} ranges for {now:,}"
 
-    def format_split_advice(self, part: Part) -> str:
+    def format_split_advice(self, part: Part, *, keeps_size: bool = True) -> str:
         """Return a phrase with new splits for a key part that changes from text to bytes.
 
         Empty if the part is not the leading one, or if the splits are quantiles of a sample, which
         adapt to the part.
+
+        Args:
+            part: the part.
+            keeps_size: whether the table stays about as large as it is, so that the regions that
+                it needs are known.
         """
         cut = self.design.splits
         if part is not self.leading_part or self.boundaries is None or cut.algorithm == "sample":
             return ""
         regions = len(self.boundaries)
-        if self.outgrows_its_splits:
+        if keeps_size and self.outgrows_its_splits:
             regions = max(regions, self.sizing.regions)
         evenly = {"algorithm": "uniform", "regions": regions}
         return f", and set splits = {format_toml_value(evenly)}"

@@ -14,7 +14,7 @@ from rowkey.hotspots.leading_parts import (
     find_deciding_fields,
     find_leading_part,
 )
-from rowkey.hotspots.load_result import CauseFinding, LoadResult
+from rowkey.hotspots.load_result import CauseFinding, LoadResult, format_row_remedy
 from rowkey.hotspots.region_coverage import (
     compute_value_skew,
     count_reachable_regions,
@@ -79,7 +79,13 @@ class FewEntitiesCause(Cause):
         )
         figures = {"fields": list(names), "values": values, "regions": regions, "used": None}
         return CauseFinding(
-            cls.name, message, bound, figures, ANOTHER_KEY, explained=explained, needs_key=True
+            cls.name,
+            message,
+            bound,
+            figures,
+            _format_remedy(design, names),
+            explained=explained,
+            needs_key=True,
         )
 
     @classmethod
@@ -201,10 +207,16 @@ def _build_finding(
         message,
         result.least_value_skew,
         figures,
-        ANOTHER_KEY,
+        _format_remedy(result.design, result.entity_fields),
         explained=explained,
         needs_key=True,
     )
+
+
+def _format_remedy(design: Design, names: Sequence[str]) -> str:
+    """Return the remedy: another key; or more rows, where each of the few values is one."""
+    has_one_row_each = {*names} >= {*design.key.fields} and not design.layout.has_shared_rows
+    return format_row_remedy(design) if has_one_row_each else ANOTHER_KEY
 
 
 def _is_too_few(values: int, regions: int) -> bool:

@@ -8,7 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots.contract import Cause
-from rowkey.hotspots.load_result import CauseFinding, LoadResult, format_skew_floor
+from rowkey.hotspots.load_result import (
+    CauseFinding,
+    LoadResult,
+    format_row_remedy,
+    format_skew_floor,
+)
 
 if TYPE_CHECKING:
     from rowkey.design import Design
@@ -72,19 +77,4 @@ def _build_finding(
         message += f": {format_skew_floor(servers * share, servers, measured_skew)}"
     figures = {"row": row_text or None, "share": share}
     bound = min(servers * share, measured_skew)
-    return CauseFinding(HotRowCause.name, f"{message}.", bound, figures, _format_remedy(design))
-
-
-def _format_remedy(design: Design) -> str:
-    """Return the remedy: another key field, or several rows of a counter.
-
-    A salt is none: an increment must know the row that it adds to.
-    """
-    time = design.writes.time
-    hint = "if there is one"
-    if time and time.name not in design.key.fields:
-        hint = f"such as {time.name}"
-    return (
-        f"Add a field to the key that distinguishes the row's events, {hint}; if the row is a "
-        "counter, add one for the writer that counts, and read it by adding up its rows."
-    )
+    return CauseFinding(HotRowCause.name, f"{message}.", bound, figures, format_row_remedy(design))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey.keys import FieldPart
 from rowkey.lint.contract import Rule
 from rowkey.messages import format_number, pluralize
+from rowkey.schema import Equal, OneOf
 
 if TYPE_CHECKING:
     from rowkey.lint.finding import Finding, Severity
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 MIN_PADDING = 2
 """Width of an encoding, as a multiple of the longest value, from which it is mostly padding."""
+
+
+DIGEST_BYTES = 16
+"""Bytes of a digest that no two of many values share."""
 
 
 class LongKey(Rule):
@@ -26,9 +31,10 @@ class LongKey(Rule):
     Why it hurts: every cell repeats the key: in the memstore, in the block cache and, before
     encoding, in the file. A cell with a value of 8 bytes and a key of 100 is mostly key.
 
-    Use instead: an encoding with fewer bytes, such as `:bytes` for hexadecimal digits; ids instead
-    of names; `code` for long values that repeat; one packed cell instead of many; and the block
-    encoding FAST_DIFF, which stores only the difference from the previous key.
+    Use instead: an encoding with fewer bytes, such as `:bytes` for hexadecimal digits; a `digest`
+    of a long text that reads give whole, such as a URL; ids instead of names; `code` for long
+    values that repeat; one packed cell instead of many; and the block encoding FAST_DIFF, which
+    stores only the difference from the previous key.
 
     Source: claim 4 asks for 10 to 100 bytes and 16 at best; the book only for short ones. Claim 7,
     multiples of 8, is folklore: cells are packed streams of bytes. KeyValue.java: 20 bytes, key,
@@ -111,7 +117,26 @@ clicks = "u32"
                 return (
                     f"Write [{narrower}] instead of {notation}{subject.format_split_advice(part)}."
                 )
+        for notation, part in subject.iter_parts():
+            if isinstance(part, FieldPart) and _is_long_and_given_whole(subject, part):
+                name = part.field.name
+                splits = subject.format_split_advice(part, keeps_size=False)
+                return (
+                    f"Write [digest({name}, {DIGEST_BYTES})] instead of {notation}{splits}: all "
+                    f"reads give {name} whole, and a column then stores it once."
+                )
         return (
             "Use ids instead of names, or pack the columns into one cell; a block encoding "
             "shortens keys in files and in the cache, but not in the memstore."
         )
+
+
+def _is_long_and_given_whole(subject: LintSubject, part: FieldPart) -> bool:
+    """Return whether a digest would halve a text, and each read that names it gives it whole."""
+    name, mean = part.field.name, subject.find_facts(part.field.name).mean_bytes
+    if not part.field.type.is_sequence or mean is None or mean < 2 * DIGEST_BYTES:
+        return False
+    bounds = [one.bounds[name] for one in subject.reads if name in one.bounds]
+    is_sorted = any(name in {order.field for order in one.read.order} for one in subject.reads)
+    is_whole = all(isinstance(one, Equal | OneOf) for one in bounds)
+    return bool(bounds) and is_whole and not is_sorted

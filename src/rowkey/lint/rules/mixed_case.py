@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
+from unicodedata import normalize
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
 
 
 class MixedCase(Rule):
-    """A text field of the key holds values that differ only in upper and lower case.
+    """A text field of the key holds one value in several spellings.
 
     What it does: looks at the sample's values of each text field of the key, and reports fields in
     which all values are hexadecimal digits and both cases occur, and fields in which one value in
     a hundred occurs in another case too, as addresses do that people type. Where one value in ten
-    has a capital after a small letter, as random codes do, the case tells values apart.
+    has a capital after a small letter, as random codes do, the case tells values apart. A value
+    that occurs in two forms of Unicode, with an accent of its own or after the letter, is reported
+    in any case.
 
     Why it hurts: 0A and 0a are two keys for one value, so a get misses the row that was written
     with the other spelling, and a bucket puts them into two regions. All capitals sort before all
@@ -28,7 +31,7 @@ class MixedCase(Rule):
 
     Use instead: for digits the type `hex`, which accepts both and stores one; `:bytes` of it takes
     half the space. For other text one case, which the program writes and asks for, with the
-    spelling that is shown in another column.
+    spelling that is shown in another column. For forms of Unicode `normalize = "nfc"`.
 
     Source: claim 9, "ASCII order": it is that of unsigned bytes, 41..46 before 61..66. HBase's
     HexStringSplit is in lower case: RegionSplitter.java.
@@ -76,7 +79,10 @@ state = "u8"
             if not field.type.is_sequence or field.type.required_options:
                 continue
             texts = subject.list_values(name)
-            if len(texts) < self.MIN_VALUES or not isinstance(texts[0], str):
+            if not texts or not isinstance(texts[0], str):
+                continue
+            yield from self._find_other_forms(subject, name, texts)
+            if len(texts) < self.MIN_VALUES:
                 continue
             together = "".join(texts)
             if together in (together.lower(), together.upper()):
@@ -100,6 +106,24 @@ state = "u8"
                     large=large,
                     small=small,
                 )
+
+    def _find_other_forms(
+        self, subject: LintSubject, name: str, texts: list[str]
+    ) -> Iterator[Finding]:
+        """Yield a finding if a value of a field occurs in two forms of Unicode."""
+        forms: dict[str, str] = {}
+        for text in texts:
+            if (other := forms.setdefault(normalize("NFC", text), text)) != text:
+                yield self.build_finding(
+                    subject.format_path("fields", name),
+                    f"{name} holds values that look the same and have other bytes, such as "
+                    f"{other!a} and {text!a}, and each is a key of its own",
+                    'Declare normalize = "nfc", which makes them one.',
+                    value=subject.design.fields[name].type.name,
+                    large=other,
+                    small=text,
+                )
+                return
 
     def _find_other_spellings(
         self, subject: LintSubject, name: str, texts: list[str]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class TtlBehindTheFront(Rule):
     """Expired rows leave empty regions, because the key starts with the time.
 
-    What it does: looks for a time to live where the key starts with the time, unless one region is
-    known to hold the whole table.
+    What it does: looks for a time to live where the key starts with the time, unless the
+    table begins with one region that is known to hold all its rows.
 
     Why it hurts: regions are never removed. When all rows of a region have expired, it stays,
     empty, and the table gains a region at its end for each that empties at its beginning.
@@ -68,7 +68,8 @@ ttl = "30d"
         field = front.evidence.get("field") if front is not None else None
         if field is None or subject.design.fields[field].type.unit_ns is None:
             return
-        bytes_per_s = subject.event_bytes * (subject.write_rate or inf)
+        is_split = subject.boundaries is None or len(subject.boundaries) > 1
+        bytes_per_s = inf if is_split else subject.event_bytes * (subject.write_rate or inf)
         for name, family in subject.families.items():
             if bytes_per_s * family.ttl_s <= MAX_FILE_SIZE:
                 continue
