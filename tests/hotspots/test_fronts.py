@@ -64,3 +64,13 @@ def test_a_busy_value_stands_though_others_change() -> None:
         mix_with_other_values(14, 0.6, 30)[: EVENTS // 5],
     )
     assert find_front(rank_values(first + last), has_times=False) is None
+
+
+@pytest.mark.parametrize("quiet_share", [0.04, 0.1, 0.3])
+def test_a_value_that_becomes_busy_stands(quiet_share: float) -> None:
+    """A value that nearly all events have, but for a time in which it has fewer, does not move."""
+    quiet = int(quiet_share * EVENTS)
+    chance = Random(7)
+    values = [0 if chance.random() < (0.25 if n < quiet else 0.97) else 1 for n in range(EVENTS)]
+    for ordered in (values, values[::-1], [-one for one in values]):
+        assert find_front(rank_values(ordered), has_times=False) is None

@@ -372,12 +372,17 @@ def find_front(ranks: np.ndarray[Any, Any], *, has_times: bool = True) -> KeyFro
 
 
 def _has_busy_middle(places: np.ndarray[Any, Any], middles: np.ndarray[Any, Any]) -> bool:
-    """Return whether one busy value, not movement, is the median of most stretches."""
+    """Return whether one busy value, not movement, is the median of most stretches.
+
+    A large batch is alone in its stretches, and there is none of it in others.
+    """
     values, counts = np.unique(middles, return_counts=True)
-    busy, stretches = values[counts.argmax()], np.array_split(places, len(middles))
-    held = [some for some, middle in zip(stretches, middles, strict=True) if middle == busy]
-    is_alone = float((np.concatenate(held) == busy).mean()) >= MIN_ALONE_SHARE
-    return len(held) > len(middles) / 2 and not is_alone
+    busy = values[counts.argmax()]
+    shares = np.array([(some == busy).mean() for some in np.array_split(places, len(middles))])
+    is_held = middles == busy
+    is_alone = shares[is_held].mean() >= MIN_ALONE_SHARE
+    is_elsewhere = shares[~is_held].mean() > 1 - MIN_ALONE_SHARE
+    return is_held.mean() > 0.5 and bool(not is_alone or is_elsewhere)
 
 
 def _measure_middle_half(places: np.ndarray[Any, Any]) -> tuple[float, float, float]:
