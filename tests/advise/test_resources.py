@@ -16,6 +16,7 @@ from rowkey.advise import (
     Resources,
     compare_designs,
     estimate_resources,
+    judge_design,
     search,
 )
 from rowkey.cells import compute_cell_bytes
@@ -120,7 +121,9 @@ def test_cost_never_falls_with_the_rate() -> None:
 def test_servers_follow_the_skew_of_the_verdict() -> None:
     """At the servers that are needed the busiest takes half of its capacity at most."""
     simulation = simulate(build_design(rate="25000/s"))
-    skew = simulation.verdict.skew
+    busiest = judge_design(simulation, []).assessments[0].utilization
+    assert busiest is not None
+    skew = busiest * 8 * 10_000 / 25_000
     needs = estimate_resources(simulation)
     assert ceil(25_000 * skew / 5_000) == needs.servers.value
     assert f"(25,000 writes × skew {skew:.2f} + 0 operations of reads) / (50% of 10,000)" in (

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from rowkey.advise import DesignVerdict, JudgedDesign
+from rowkey.advise import DesignVerdict, JudgedDesign, judge_design
 from rowkey.design import Design
 from rowkey.keys import bind_key
 from rowkey.lint import check_design
 from rowkey.regions import to_string_binary
+from rowkey.simulate import Verdict
 
 FIELDS: dict[str, Any] = {
     "host": {"type": "text", "max_bytes": 8, "distinct": 500},
@@ -288,3 +290,14 @@ def test_large_values_count_more() -> None:
     )
     assert pytest.approx(3.0, rel=0.01) == large_writes / writes
     assert pytest.approx(3.05 / 1.05, rel=0.01) == large_read / read
+
+
+def test_writes_that_chance_makes_uneven_are_not_called_even() -> None:
+    """A skew far above that of an even design is no harm if chance explains it, and is said so."""
+    judged = JudgedDesign(Design("logs", SPREAD_KEY, fields=FIELDS, splits="per_bucket",
+                                 writes={"rate": "100/s", "for": "10s"}))  # fmt: skip
+    for skew, words in ((1.3, "even, "), (1.9, "no more uneven than chance explains, ")):
+        found = replace(judged.simulation)
+        vars(found)["verdict"] = Verdict("even", skew, 1.2, "windows of 10 s", 10)
+        writes = judge_design(found, []).assessments[0]
+        assert ("good", True) == (writes.grade, writes.message.startswith(f"{words}the busiest of"))

@@ -253,7 +253,8 @@ def test_a_declared_rate_has_no_window_longer_than_its_events(
         "host,ts\n" + "".join(f"{n % 97},{1_700_000_000_000 + n}\n" for n in range(2_000))
     )
     design = Design(
-        "t", "[bucket(host, ts, 16)][host][ts]", fields=FIELDS, splits="per_bucket",
+        "t", "[bucket(host, ts, 16)][host][ts]", splits="per_bucket",
+        fields={**FIELDS, "host": "u32"},
         writes={"rate": "20000/s"},
     )  # fmt: skip
     scaled = run(design, path).scaled_run

@@ -13,14 +13,18 @@ if TYPE_CHECKING:
     from rowkey.advise.key_remedy import KeyRemedy
     from rowkey.advise.key_search import search
     from rowkey.advise.lower_bounds import LowerBounds, ReadBound
-    from rowkey.advise.resources import ResourceFigure, Resources, estimate_resources
+    from rowkey.advise.resources import (
+        ResourceFigure,
+        Resources,
+        estimate_resources,
+        get_capacity,
+    )
     from rowkey.advise.robustness import Change, ChangedLoad
     from rowkey.advise.verdict import (
         GRADES,
         Assessment,
         DesignVerdict,
         Grade,
-        get_capacity,
         judge_design,
     )
 else:
@@ -35,9 +39,9 @@ else:
             "key_remedy": "KeyRemedy",
             "key_search": "search",
             "lower_bounds": "LowerBounds ReadBound",
-            "resources": "ResourceFigure Resources estimate_resources",
+            "resources": "ResourceFigure Resources estimate_resources get_capacity",
             "robustness": "Change ChangedLoad",
-            "verdict": ("GRADES Assessment DesignVerdict Grade get_capacity judge_design"),
+            "verdict": "GRADES Assessment DesignVerdict Grade judge_design",
         },
     )
 

@@ -38,7 +38,7 @@ CHECKED_ROWS = 2_000
 class CandidateJudge:
     """Judges a design, and the same one with other keys.
 
-    Each judgement replays the later half of some events: splits may be taken from the first half.
+    By the first events a judgement replays their later half: splits may be taken from the first.
 
     Args:
         full_design: the design as it is declared.
@@ -60,6 +60,8 @@ class CandidateJudge:
         self.design = design
         self.source = source
         self.row_count = source.estimate_rows(design)
+        self.replays_half = bool(source.first_replayed)
+        """Whether a judgement by all events replays only their second half."""
         self.replay_count = 0
         self._reads = reads
         self._seed = seed
@@ -137,7 +139,7 @@ class CandidateJudge:
         return design.copy_with_options(reads=reads, table=table, **options)
 
     def _replay(self, design: Design, max_events: int | None = None) -> Simulation:
-        """Replay the second half of the events under a design: some take splits from the first."""
+        """Replay events under a design; of the first ones the second half."""
         source = replace(self.source)
         if source.summary is not None:
             is_measured = max_events is not None or design is self.design
@@ -148,7 +150,8 @@ class CandidateJudge:
         if max_events is not None:
             source.total_count = min(source.total_count, max_events)
             source.is_whole = False
-        source.first_replayed = source.total_count // 2
+        is_half = self.replays_half or max_events is not None
+        source.first_replayed = source.total_count // 2 if is_half else 0
         self.replay_count += 1
         return run_on_source(design, source, seed=self._seed)
 

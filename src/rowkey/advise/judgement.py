@@ -162,6 +162,7 @@ class JudgedDesign:
         """Return what a replay of the sample shows of the writes; None for too few events."""
         if self.sample is None:
             return None
+        from rowkey.advise.resources import estimate_needed_servers
         from rowkey.advise.verdict import assess_writes
 
         simulation = self.simulation
@@ -170,10 +171,12 @@ class JudgedDesign:
         is_good = assess_writes(simulation).grade == "good"
         is_even = is_good or simulation.verdict.level == "even"
         peak = simulation.write_peak or simulation.recorded_peak
+        needed = None if is_good else estimate_needed_servers(simulation).value
         return MeasuredWrites(
             is_good,
             () if is_even else tuple(simulation.causes),
             1.0 if peak is None else peak.factor,
+            None if needed is None else int(needed),
         )
 
     @property

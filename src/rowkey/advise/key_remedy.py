@@ -31,6 +31,13 @@ NO_KEY_REMEDY = Message(
 )
 
 
+_REPLAYS = (
+    Message("remedy.replay", "a replay of all events"),
+    Message("remedy.half_replay", "a replay of the second half of the events"),
+)
+"""What the figures of a search are of, which may be more events or fewer than a verdict is of."""
+
+
 class KeyRemedy:
     """What the search recommends, as the remedy of each finding and cause that needs another key.
 
@@ -233,19 +240,22 @@ class KeyRemedy:
             )
         (table,), (proposal,) = self._tables, self._proposals
         declared = self._declared_design
+        replay = _REPLAYS[bool(declared.simulation.source.first_replayed)]
         if table.write_cost >= declared.write_cost and table.read_cost < declared.read_cost:
             return Message(
                 "remedy.key_for_reads",
-                "Use {toml}: in a replay the declared reads take {share} of the operations that "
+                "Use {toml}: in {replay} the declared reads take {share} of the operations that "
                 "they take now.",
                 toml=proposal.toml_text,
+                replay=replay,
                 share=f"{format_number(100 * table.read_cost / declared.read_cost, 2)} %",
             )
         return Message(
             "remedy.key",
-            "Use {toml}: in a replay the busiest server takes {skew}× its fair share of the "
+            "Use {toml}: in {replay} the busiest server takes {skew}× its fair share of the "
             "writes, now {present}×.",
             toml=proposal.toml_text,
+            replay=replay,
             skew=f"{max(table.simulation.verdict.skew, 1.0):.2f}",
             present=f"{max(declared.simulation.verdict.skew, 1.0):.2f}",
         )

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.advice import (
@@ -36,7 +37,7 @@ from rowkey.advise.key_remedy import KeyRemedy
 from rowkey.advise.lower_bounds import compute_lower_bounds
 from rowkey.advise.read_estimates import ReadEstimator
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
-from rowkey.advise.verdict import get_capacity
+from rowkey.advise.resources import get_capacity
 from rowkey.cells import build_table_name
 from rowkey.design import find_companion_obstacle
 from rowkey.errors import InvalidDesign
@@ -108,7 +109,7 @@ def search(
         KeyboardInterrupt: it was interrupted before any key was judged.
 
     Cost: the later half of 10,000 events for each leading part, of 30,000 for at most 9 keys and
-    for 5 of each further table, and of all events for what is proposed.
+    for 5 of each further table, and all events for what is proposed.
     """
     source = open_source(
         design,
@@ -279,27 +280,56 @@ class _KeySearch:
     def _judge_by_all_events(self) -> None:
         """Judge by all events what is proposed, until nothing is proposed by the first ones alone.
 
+        All of them are replayed, so that each figure is that of `rowkey simulate`; the second half
+        if what is proposed is split by the first, since only the same events can be compared.
+        """
+        is_half, first_judged = self._judge.replays_half, self.judged
+        self._confirm_proposed(first_judged)
+        picks = choose_picks(self.declared, self.judged)
+        is_split = any(map(_is_split, (*self.tables, *(one.judged for one in picks))))
+        if self._judge.replays_half and not is_half and not is_split:
+            # Those that needed the half are not proposed by it.
+            split = [one for one in self.judged if _is_split(one)]
+            self.refused += [refuse_key(self.declared, one) for one in split]
+            for name, tables in self._next_tables.items():
+                self._next_tables[name] = [one for one in tables if not _is_split(one)]
+            self._judge.replays_half = False
+            self._confirm_proposed([one for one in first_judged if not _is_split(one)])
+
+    def _confirm_proposed(self, first_judged: Sequence[JudgedDesign]) -> None:
+        """Judge what is proposed by all events, or by their second half if any of it needs that.
+
         A table that all events do not confirm is replaced by the next one for its reads; tables
         that are then no better than a single one are dropped.
+
+        Args:
+            first_judged: designs with other keys, judged by the first events.
         """
+        self.judged = [*first_judged]
+        tables = [(one, *self._next_tables.get(one.design.table, ())) for one in self.tables]
+        self._judge.replays_half |= any(map(_is_split, chain(*tables)))
         self.declared = self._judge.judge_by_all_events(self.design)
         confirmed: set[int] = set()
         while places := self._list_proposed() - confirmed:
+            if not self._judge.replays_half and any(_is_split(self.judged[at]) for at in places):
+                self._judge.replays_half = True
+                self._confirm_proposed(first_judged)
+                return
             for place in places:
                 self.judged[place] = self._judge.judge_by_all_events(self.judged[place].design)
             confirmed |= places
         picks = choose_picks(self.declared, self.judged)
-        tables = tuple(map(self._confirm_table, self.tables))
-        warnings = [warning for one in tables for warning in one.warnings]
-        is_bearable = sum(map(_get_write_load, tables)) < 1
+        confirmed_tables = tuple(map(self._confirm_table, tables))
+        warnings = [warning for one in confirmed_tables for warning in one.warnings]
+        is_bearable = sum(map(_get_write_load, confirmed_tables)) < 1
         is_clean = find_new_warning(self.declared.warning_codes, warnings) is None
-        is_better = _is_better(tables, _choose_single(self.declared, picks))
-        self.tables = tables if is_better and is_bearable and is_clean else ()
+        is_better = _is_better(confirmed_tables, _choose_single(self.declared, picks))
+        self.tables = confirmed_tables if is_better and is_bearable and is_clean else ()
 
-    def _confirm_table(self, table: JudgedDesign) -> JudgedDesign:
+    def _confirm_table(self, tables: Sequence[JudgedDesign]) -> JudgedDesign:
         """Return the first of the tables for the same reads that all events grade no worse."""
         confirmed: list[JudgedDesign] = []
-        for one in (table, *self._next_tables.get(table.design.table, ())):
+        for one in tables:
             judged = self._judge.judge_by_all_events(one.design)
             confirmed.append(judged)
             warning = find_new_warning(self.declared.warning_codes, judged.warnings)
@@ -509,6 +539,11 @@ class _KeySearch:
                 self._layouts[fields] = apply_proposal(self.design, candidate).layout
         key_bytes = float(candidate.bound_key.min_bytes)
         return self._layouts[fields].estimate_event_bytes(key_bytes, self.source.facts)
+
+
+def _is_split(judged: JudgedDesign) -> bool:
+    """Return whether the regions of a design begin at keys of the first half of the events."""
+    return judged.design.splits.needs_sample
 
 
 def _serves_reads(judged: JudgedDesign) -> bool:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise.verdict import FAIR_UTILIZATION, get_capacity
+from rowkey.advise.resources import get_capacity
 from rowkey.array_libraries import np
 from rowkey.hotspots import assign_row_codes, compute_least_skew
 from rowkey.messages import Message
-from rowkey.workload import count_read_operations
+from rowkey.workload import FAIR_UTILIZATION, count_read_operations
 
 if TYPE_CHECKING:
     from rowkey.simulate import Simulation
@@ -106,6 +106,12 @@ def _explain_skew(
 ) -> Message:
     """Return why the load of the busiest server is above its fair share under every key."""
     names, share = ", ".join(fields), f"{loads.max() / count:.1%}"
+    if len(loads) == 1:
+        return Message(
+            "bound.one_value",
+            "all events have the same {fields}, so that one server takes them",
+            fields=names,
+        )
     if len(loads) < servers:
         return Message(
             "bound.few_values",

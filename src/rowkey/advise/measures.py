@@ -61,15 +61,22 @@ def compute_read_weights(reads: Mapping[str, ReadDeclaration]) -> tuple[dict[str
 
 def _measure_skews(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
     """Yield the measures of skew, one for each window width."""
+    servers = designs[0].simulation.design.cluster.servers
     for number, width in enumerate(WINDOW_WIDTHS_S):
         skews = [design.simulation.skews[number] for design in designs]
         spreads = [skew.even_server_deviation or 0.0 for skew in skews]
-        figures = (Figure(skew.server_skew, reason=skew.reason) for skew in skews)
+        figures = [
+            _build_skew_figure(design, skew.server_skew, width, skew.reason)
+            for design, skew in zip(designs, skews, strict=True)
+        ]
         what = f"load of the busiest server, over its fair share, in windows of {width} s"
         yield Measure(
             f"skew_{width}s", what, tuple(figures), tolerance=SKEW_TOLERANCE_SPREADS * max(spreads)
         )
-    figures = (Figure(_compute_equal_skew(design)) for design in designs)
+    figures = [
+        _build_skew_figure(design, design.simulation.server_shares.mean * servers)
+        for design in designs
+    ]
     what = (
         "load of the busiest server, over its fair share, in windows of equal numbers of "
         "events, mean"
@@ -77,9 +84,14 @@ def _measure_skews(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
     yield Measure("skew_equal", what, tuple(figures), tolerance=_compute_equal_spread(designs[0]))
 
 
-def _compute_equal_skew(design: ComparedDesign) -> float:
-    """Return the mean skew in windows of equal numbers of events."""
-    return design.simulation.server_shares.mean * design.simulation.design.cluster.servers
+def _build_skew_figure(
+    design: ComparedDesign, skew: float | None, width_s: int | None = None, reason: str = ""
+) -> Figure:
+    """Return the skew of the table over servers, from that of the replayed events."""
+    if skew is None:
+        return Figure(None, reason=reason)
+    simulation = design.simulation
+    return Figure(simulation.estimate_table_skew(skew, width_s, simulation.design.cluster.servers))
 
 
 def _compute_equal_spread(design: ComparedDesign) -> float:
@@ -115,8 +127,9 @@ def _measure_regions(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
     """Yield the measures of regions: their number, and those without a write."""
     counts = tuple(Figure(float(len(design.simulation.regions))) for design in designs)
     yield Measure("regions", "regions that the table is created with", counts, "")
-    dead = tuple(Figure(float(design.simulation.empty_region_count)) for design in designs)
-    yield Measure("empty_region_count", "regions that got no write", dead)
+    unused = (len(one.simulation.regions) - one.simulation.used_region_count for one in designs)
+    dead = tuple(Figure(float(count)) for count in unused)
+    yield Measure("empty_region_count", "regions of the table that get no write", dead)
 
 
 def _measure_storage(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:

@@ -8,13 +8,14 @@ from functools import reduce
 from math import ceil
 from typing import TYPE_CHECKING
 
-from rowkey.advise.verdict import FAIR_UTILIZATION, get_capacity
 from rowkey.cells import FOREVER_S
 from rowkey.hotspots import compute_even_skew
 from rowkey.messages import Message, format_number, pluralize
 from rowkey.regions import MAX_FILE_SIZE, REGIONS_PER_SERVER
 from rowkey.simulate import ReadLoad
 from rowkey.workload import (
+    DEFAULT_CAPACITY_PER_S,
+    FAIR_UTILIZATION,
     FamilySize,
     count_write_operations,
     estimate_table_bytes,
@@ -70,6 +71,12 @@ class Resources:
     assumptions: tuple[str, ...]
 
 
+def get_capacity(design: Design) -> tuple[float, bool]:
+    """Return the operations a second of one server, and whether the design declares them."""
+    declared = design.cluster.capacity_per_s
+    return (DEFAULT_CAPACITY_PER_S, False) if declared is None else (declared, True)
+
+
 def estimate_resources(simulation: Simulation) -> Resources:
     """Return what the design of a simulation needs, at its declared rates and full size.
 
@@ -81,18 +88,14 @@ def estimate_resources(simulation: Simulation) -> Resources:
     design = simulation.design
     rate, reads = _find_peak_rate(simulation), _sum_read_operations(simulation)
     sizes, problem = _measure_sizes(simulation)
-    rows = _estimate_kept_events(simulation, sizes)
-    disk = _estimate_disk(design, sizes, rows)
-    if rate is None:
-        operations = servers = ResourceFigure(None, reason=_NO_RATE)
-    else:
+    disk = _estimate_disk(design, sizes, _estimate_kept_events(simulation, sizes))
+    operations = ResourceFigure(None, reason=_NO_RATE)
+    if rate is not None:
         each = count_write_operations(simulation.event_bytes)
-        writes = rate * each
         of_each = f" of {format_number(each, 2)} operations" if each > 1 else ""
         formula = f"{rate:,.0f} writes{of_each} + {reads:,.0f} operations of reads"
-        operations = ResourceFigure(writes + reads, formula)
-        bytes_once = sum(sizes[name].disk_bytes * (rows[name] or 0) for name in sizes)
-        servers = _estimate_servers(simulation, writes, reads, bytes_once)
+        operations = ResourceFigure(rate * each + reads, formula)
+    servers = estimate_needed_servers(simulation)
     return Resources(
         servers,
         operations,
@@ -190,14 +193,27 @@ def _explain_unknown_size(design: Design, family: str) -> Message:
     return _NO_RATE
 
 
-def _estimate_servers(
-    simulation: Simulation, writes: float, reads: float, bytes_once: float
-) -> ResourceFigure:
-    """Return how many servers bear the load, and hold the regions of one copy of the table."""
+def estimate_needed_servers(simulation: Simulation) -> ResourceFigure:
+    """Return how many servers bear the load, and hold the regions of one copy of the table.
+
+    Unknown without a declared rate, and where no number of servers takes enough off one region.
+
+    Args:
+        simulation: a replay of the design's events.
+    """
+    rate = _find_peak_rate(simulation)
+    if rate is None:
+        return ResourceFigure(None, reason=_NO_RATE)
     if simulation.is_thin:
         reason = Message("resources.few_events", "there are too few events to judge the writes")
         return ResourceFigure(None, reason=reason)
-    by_load = _estimate_load_servers(simulation, writes, reads, bytes_once)
+    sizes, _ = _measure_sizes(simulation)
+    rows = _estimate_kept_events(simulation, sizes)
+    bytes_once = sum(sizes[name].disk_bytes * (rows[name] or 0) for name in sizes)
+    writes = rate * count_write_operations(simulation.event_bytes)
+    by_load = _estimate_load_servers(
+        simulation, writes, _sum_read_operations(simulation), bytes_once
+    )
     by_size = bytes_once / (MAX_REGIONS_PER_SERVER * MAX_FILE_SIZE)
     if by_load.value is None or by_load.value >= by_size:
         return by_load
@@ -240,7 +256,7 @@ def _estimate_load_servers(
             share=f"{FAIR_UTILIZATION:.0%}",
         )
         return ResourceFigure(None, reason=reason)
-    skew = _compute_server_skew(simulation)
+    skew = _compute_peak_skew(simulation)
     by_skew = min(ceil((writes * skew + reads * read_skew) / bearable), regions)
     by_region = ceil(reads / (bearable - region_writes)) if region_writes < bearable else 1
     if by_region > by_skew:
@@ -252,9 +268,20 @@ def _estimate_load_servers(
     return ResourceFigure(by_skew, f"{total} / {limit}, rounded up{at_most}")
 
 
-def _compute_server_skew(simulation: Simulation) -> float:
+def estimate_mean_skew(simulation: Simulation) -> float:
+    """Return the busiest server's load over a fair share of the mean rate, in a table at its rate.
+
+    What chance adds in a sample it does not show.
+    """
+    verdict = simulation.verdict
+    even_skew = verdict.even_skew if verdict.level == "even" else 1.0
+    return max(verdict.skew / max(even_skew, 1.0), 1.0)
+
+
+def _compute_peak_skew(simulation: Simulation) -> float:
     """Return the busiest server's load over a fair share of the peak rate."""
-    skew, writes, peak = simulation.verdict.skew, simulation.design.writes, simulation.write_peak
+    skew, peak = estimate_mean_skew(simulation), simulation.write_peak
+    writes = simulation.design.writes
     rate, peak_rate = writes.rate, _find_peak_rate(simulation)
     if peak is not None and rate and peak_rate:
         busiest = max((writes.peak_rate or rate) * skew, rate * peak.server_factor)
@@ -306,6 +333,9 @@ def _compute_region_share(simulation: Simulation, grown_regions: int) -> float:
         measured = simulation.region_shares.mean * regions
         events = simulation.operation_count / max(simulation.window_count, 1)
         even = float(compute_even_skew(events, regions))
+    if simulation.count_draws(verdict.width_s) is not None:
+        measured = simulation.estimate_table_skew(measured, verdict.width_s, regions)
+        even = 1.0
     share, peak = _spread_excess(measured, even, regions, grown_regions), simulation.write_peak
     writes, peak_rate = simulation.design.writes, _find_peak_rate(simulation)
     if peak is None or not writes.rate or not peak_rate:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
+from rowkey.advise.resources import estimate_mean_skew, estimate_needed_servers, get_capacity
 from rowkey.array_libraries import np
 from rowkey.hotspots import WARM_RATIO
 from rowkey.lint import RULES
 from rowkey.messages import Message, format_mean, format_number
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.workload import (
-    DEFAULT_CAPACITY_PER_S,
+    FAIR_UTILIZATION,
     FAIR_WASTE,
     HARMLESS_UTILIZATION,
     POOR_UTILIZATION,
@@ -32,8 +33,6 @@ GRADES: tuple[Grade, ...] = ("good", "fair", "poor")
 Topic = Literal["writes", "read", "load", "finding"]
 """What an assessment is about."""
 
-FAIR_UTILIZATION = 0.5
-"""Share of its capacity above which a server has too little left for twice the load."""
 MAX_WASTE_OF_LARGE_ANSWERS = 1.5
 """Operations of an answer, for each one that its rows need, up to which they are the load."""
 MAX_ROWS_OF_POINT_READ = 10
@@ -46,6 +45,7 @@ _LEVELS = {
     "hot": Message("verdict.hot", "hot"),
 }
 _HARMLESS = Message("verdict.harmless", "uneven but harmless")
+_BY_CHANCE = Message("verdict.by_chance", "no more uneven than chance explains")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +163,6 @@ def judge_open_growth(simulation: Simulation, findings: Sequence[Finding]) -> Me
         second=busier_values.grade.upper(),
         subject=worst.decisive.subject,
     )
-
-
-def get_capacity(design: Design) -> tuple[float, bool]:
-    """Return the operations a second of one server, and whether the design declares them."""
-    declared = design.cluster.capacity_per_s
-    return (DEFAULT_CAPACITY_PER_S, False) if declared is None else (declared, True)
 
 
 def estimate_utilization(simulation: Simulation) -> float:
@@ -370,17 +364,23 @@ def _get_cause_remedy(simulation: Simulation) -> tuple[str, str]:
 
 
 def _propose_servers(simulation: Simulation, utilization: float) -> Message:
-    """Return the remedy for an even load: as many servers as half of their capacity bears."""
-    count = ceil(simulation.design.cluster.servers * utilization / FAIR_UTILIZATION)
+    """Return the remedy for an even load: as many servers as half of their capacity bears.
+
+    Args:
+        simulation: a replay of the design's events.
+        utilization: what counts where no rate is declared, or where one region takes too much.
+    """
+    needed = estimate_needed_servers(simulation).value
+    count = needed or ceil(simulation.design.cluster.servers * utilization / FAIR_UTILIZATION)
     used = simulation.used_region_count
     if count <= used:
         return Message(
-            "verdict.more_servers", "Use {servers} servers or more.", servers=f"{count:,}"
+            "verdict.more_servers", "Use {servers} servers or more.", servers=f"{count:,.0f}"
         )
     return Message(
         "verdict.more_regions",
         "Use {servers} servers or more, and as many regions: only {regions} get writes.",
-        servers=f"{count:,}",
+        servers=f"{count:,.0f}",
         regions=f"{used:,}",
     )
 
@@ -418,8 +418,11 @@ def _assess_few_events(simulation: Simulation) -> Assessment:
 
 
 def _describe_level(simulation: Simulation) -> Message:
-    """Return whether the writes are even, warm or hot."""
-    return _LEVELS[simulation.verdict.level]
+    """Return whether the writes are even, warm or hot, or whether too few events tell."""
+    verdict = simulation.verdict
+    if verdict.level == "even" and verdict.skew > WARM_RATIO * verdict.even_skew:
+        return _BY_CHANCE
+    return _LEVELS[verdict.level]
 
 
 def _describe_share(simulation: Simulation) -> Message:
@@ -612,7 +615,7 @@ def _advise_on_large_answers(
         return ""
     if _grade_utilization(needed / design.cluster.servers) != grade:
         return ""
-    servers = ceil(needed / FAIR_UTILIZATION)
+    servers = int(estimate_needed_servers(simulation).value or ceil(needed / FAIR_UTILIZATION))
     return Message(
         "verdict.large_answers",
         "The rows that it returns are the load: ask for fewer (limit, a shorter time), less often, "
@@ -761,12 +764,8 @@ def _estimate_mean_writes(simulation: Simulation) -> float:
     """
     if simulation.is_thin:
         return 0.0
-    verdict, servers = simulation.verdict, simulation.design.cluster.servers
-    skew = max(verdict.skew, 1.0)
-    if verdict.level == "even":  # what chance adds in a sample, a table at its rate does not show
-        skew = max(skew / max(verdict.even_skew, 1.0), 1.0)
-    rate = simulation.design.writes.peak_rate or 0.0
-    return rate * skew / servers / _compute_write_capacity(simulation)
+    rate, servers = simulation.design.writes.peak_rate or 0.0, simulation.design.cluster.servers
+    return rate * estimate_mean_skew(simulation) / servers / _compute_write_capacity(simulation)
 
 
 def _estimate_write_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:

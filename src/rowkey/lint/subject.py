@@ -88,11 +88,14 @@ class MeasuredWrites:
         is_good: whether they are even, or known to be so few that one server bears them.
         causes: why one server takes more than others, the largest first.
         peak_factor: events of the busiest minute over the mean; 1 if no minute stands out.
+        needed_servers: servers that bear the writes and the reads; None if they are no question, or
+            if it is unknown.
     """
 
     is_good: bool
     causes: tuple[CauseFinding, ...]
     peak_factor: float
+    needed_servers: int | None = None
 
 
 @dataclass(frozen=True)
@@ -315,13 +318,15 @@ class LintSubject:
     def count_needed_servers(self, rate: float = 0.0) -> int:
         """Return the fewest servers that bear all writes and carry all regions of the table.
 
-        If the writes need most, they are as many as divide the regions evenly, where that is
-        possible.
+        With the reads too, where a replay shows it. Else, if the writes need most, they are as many
+        as divide the regions evenly, where that is possible.
 
         Args:
             rate: the events a second of a burst, if that is more than the declared rate.
         """
         by_size = max(compute_min_servers(self.demand), self.cluster.servers)
+        if self.measured_writes is not None and self.measured_writes.needed_servers is not None:
+            return max(by_size, self.measured_writes.needed_servers)
         bearable = POOR_UTILIZATION * self.server_events_per_s
         by_writes = ceil(max(rate, self.design.writes.rate or 0.0) / bearable)
         if by_size >= by_writes:

@@ -268,10 +268,11 @@ def _format_notes(advice: Advice, width: int) -> Iterator[str]:
             2,
         )
         return
+    judged = pluralize(source.total_count, "event")
+    judged = f"the last {source.replayed_count:,} of {judged}" if source.first_replayed else judged
     yield from wrap_text(
         f"{pluralize(advice.candidate_count, 'key')} compared, "
-        f"{pluralize(advice.trial_count, 'replay')}; what is proposed is judged by the last "
-        f"{source.replayed_count:,} of {pluralize(source.total_count, 'event')}",
+        f"{pluralize(advice.trial_count, 'replay')}; what is proposed is judged by {judged}",
         width,
         2,
     )

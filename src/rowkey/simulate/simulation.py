@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.array_libraries import np, pa
 from rowkey.cells import FOREVER_S
 from rowkey.hotspots import (
+    CLOCK_ARRIVALS,
     MIN_ENTITY_EVENTS,
     MIN_GROWTH,
     DeclaredGrowth,
@@ -190,6 +191,7 @@ class Simulation:
             *_remark_few_events(self.operation_count),
             *_remark_time_order(self.source.disorder),
             *_remark_stray_times(self.time_density, self._whole_sample.rows.num_rows),
+            *_remark_unknown_rate(self),
         )
 
     @cached_property
@@ -242,17 +244,39 @@ class Simulation:
             self.window_count,
             0.0 if density is None else self.operation_count / density.sample_rate,
         )
-        if self._entity_chance is not None:
-            windows = self.window_count
-            if verdict.width_s is not None and density is not None:
-                mean = density.sample_rate * verdict.width_s
-                windows = max(round(self.operation_count / mean), 1)
-            draws = self._entity_chance.count_draws(self.operation_count, windows)
+        draws = self.count_draws(verdict.width_s)
+        if draws is not None:
             verdict = allow_for_few_entities(verdict, *draws, servers)
         is_first_step = find_clock_field(self.design, self.facts) is not None and (
             is_within_one_step(self.design, self.facts, self.sampled_rows, self.sampled_keys)
         )
         return expect_next_step(verdict, servers) if is_first_step else verdict
+
+    def count_draws(self, width_s: int | None) -> tuple[float, float] | None:
+        """Return the events of a window as independent draws, in a sample and in its table.
+
+        None where the sample has events of all entities, so that its skew is that of the table.
+
+        Args:
+            width_s: seconds of the windows; None for those of equal numbers of events.
+        """
+        if self._entity_chance is None:
+            return None
+        windows, density = self.window_count, self._replayed_density
+        if width_s is not None and density is not None:
+            windows = max(round(self.operation_count / (density.sample_rate * width_s)), 1)
+        return self._entity_chance.count_draws(self.operation_count, windows)
+
+    def estimate_table_skew(self, skew: float, width_s: int | None, places: int) -> float:
+        """Return the skew of the table of a sample, which may have more entities.
+
+        Args:
+            skew: of the replayed events.
+            width_s: seconds of the windows; None for those of equal numbers of events.
+            places: the servers, or the regions, on which they fall.
+        """
+        draws = self.count_draws(width_s)
+        return skew if draws is None else compute_table_skew(skew, *draws, places)
 
     @cached_property
     def write_shares(self) -> np.ndarray[Any, Any]:
@@ -369,7 +393,7 @@ class Simulation:
         density, rows = self.time_density, self._whole_sample.rows
         assert density is not None
         names = find_indivisible_fields(self.design)
-        replayed = "peaks", growth, self._whole_sample.event_count, rows.num_rows, self.seed
+        replayed = "peaks", growth, *self._sample_identity
         return estimate_table_peak(
             names,
             self._list_entity_choices(names),
@@ -622,6 +646,13 @@ class Simulation:
         density = measure_time_density(self.design, events, count, is_generated=False)
         return _WholeSample(events, keys, count, count - repeats, density)
 
+    @property
+    def _sample_identity(self) -> tuple[object, ...]:
+        """Return what tells the sampled rows from those of other replays of the same source."""
+        whole = self._whole_sample
+        counts = whole.event_count, self.source.total_count, whole.rows.num_rows
+        return *counts, self.seed, self._is_half_replayed
+
     def _build_row_scale(self, measurements: dict[tuple[object, ...], Any]) -> RowScale:
         """Return how many rows of the table in use each replayed row stands for.
 
@@ -700,8 +731,7 @@ class Simulation:
             keys: the row key of each sampled event under it.
         """
         rows = self._whole_sample.rows
-        sampled = self._whole_sample.event_count, self.source.total_count, rows.num_rows, self.seed
-        measurements = self.source.measurements.setdefault(sampled, {})
+        measurements = self.source.measurements.setdefault(self._sample_identity, {})
         return ReadSimulator(
             design,
             boundaries,
@@ -823,7 +853,12 @@ class Simulation:
 
     @cached_property
     def scaled_run(self) -> ScaledRun | None:
-        """Return the result at the declared rate; None without a sample or a rate."""
+        """Return the result at the declared rate; None without a sample or a rate.
+
+        None too where that is the rate of more entities, of which a sample has no events to repeat.
+        """
+        if self._entity_chance is not None:
+            return None
         return replay_at_declared_rate(
             self.replay.design, self.source, self.boundaries, self.sampled_rows, self.seed
         )
@@ -892,6 +927,20 @@ def _remark_stray_times(density: TimeDensity | None, row_count: int) -> Iterator
             "together: they do not count for the time of the sample, which is {days:,.3g} days",
             share=density.stray_count / row_count,
             days=density.duration_s / 86_400,
+        )
+
+
+def _remark_unknown_rate(simulation: Simulation) -> Iterator[str]:
+    """Yield a remark if a recording is too short to tell the rate that nothing declares."""
+    writes, source = simulation.design.writes, simulation.source
+    if source.origin != "sample" or writes.rate is not None or simulation.time_density is not None:
+        return
+    has_clock = writes.time is not None and writes.time.type.unit_ns is not None
+    if has_clock and writes.arrival in CLOCK_ARRIVALS:
+        yield Message(
+            "sample.no_rate",
+            "the recording is too short to tell a rate, so the writes are judged by how evenly "
+            "they fall: declare [writes] rate for the load that they make",
         )
 
 

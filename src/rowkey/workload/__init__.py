@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from rowkey.workload.sample_summary import KeyedEvents, SampleSummary
     from rowkey.workload.server_load import (
         DEFAULT_CAPACITY_PER_S,
+        FAIR_UTILIZATION,
         FAIR_WASTE,
         FORESEEN_GROWTH,
         HARMLESS_UTILIZATION,
@@ -110,8 +111,9 @@ else:
             "sample_streams": "find_format_suffix",
             "sample_summary": "KeyedEvents SampleSummary",
             "server_load": (
-                "DEFAULT_CAPACITY_PER_S FAIR_WASTE FORESEEN_GROWTH HARMLESS_UTILIZATION "
-                "POOR_UTILIZATION POOR_WASTE count_read_operations count_write_operations"
+                "DEFAULT_CAPACITY_PER_S FAIR_UTILIZATION FAIR_WASTE FORESEEN_GROWTH "
+                "HARMLESS_UTILIZATION POOR_UTILIZATION POOR_WASTE count_read_operations "
+                "count_write_operations"
             ),
             "table_size": "count_key_values estimate_table_bytes estimate_table_rows",
             "missing_values": "MissingValues bound_missing_values estimate_missing_values",
@@ -130,6 +132,7 @@ __all__ = [
     "ARRIVAL_MODES",
     "DEFAULT_CAPACITY_PER_S",
     "DISTRIBUTIONS",
+    "FAIR_UTILIZATION",
     "FAIR_WASTE",
     "FORESEEN_GROWTH",
     "FORMATS",

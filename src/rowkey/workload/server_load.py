@@ -28,6 +28,8 @@ HARMLESS_UTILIZATION = 0.25
 would still fit."""
 FORESEEN_GROWTH = 10
 """Times their rate at which writes have to do no harm too, before nothing is paid for even ones."""
+FAIR_UTILIZATION = 0.5
+"""Share of its capacity above which a server has too little left for twice the load."""
 POOR_UTILIZATION = 0.9
 """Share of its capacity above which a peak, or the failure of a neighbour, is too much."""
 FAIR_WASTE, POOR_WASTE = 0.01, 0.1
