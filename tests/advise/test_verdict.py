@@ -81,7 +81,8 @@ def test_without_a_rate_that_of_the_recording_decides(
     step_us: int, time: str, sample: dict[str, str], rate: str, grade: str
 ) -> None:
     """An event a minute may go to one server; 5,000 a second, of which a share is sampled, not."""
-    hosts, times = [f"h{n % 50}" for n in range(4_000)], [step_us * n for n in range(4_000)]
+    count = 12_000 if step_us < 1_000 else 4_000  # a second at least, or no rate is taken from it
+    hosts, times = [f"h{n % 50}" for n in range(count)], [step_us * n for n in range(count)]
     instants = pa.array(times, pa.timestamp("us"))
     rows = pa.table({"host": hosts, "ts": instants.cast("date32") if time == "date" else instants})
     families = {"d": {"ttl": "1d", "compression": "ZSTD", "encoding": "FAST_DIFF"}}

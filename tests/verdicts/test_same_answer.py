@@ -326,6 +326,24 @@ def test_events_of_one_time_tell_no_rate() -> None:
 
 
 @pytest.mark.parametrize(
+    ("count", "seconds"), [(2, 0.001), (9, 3_600), (4_000, 0.9), (9, 0.2), (10, 2), (400, 1.5)]
+)
+def test_a_short_recording_tells_no_rate(count: int, seconds: float) -> None:
+    """Fewer than ten events, or those of less than a second, are no rate, and it is said so."""
+    last = 1_000 * seconds - 1
+    at = [1_700_000_000_000 + round(n * last / (count - 1)) for n in range(count)]
+    rows = pa.table({"user": [f"u{n % 5}" for n in range(count)], "at": at, "n": range(count)})
+    text = {"type": "text", "max_bytes": 8}
+    design = Design("t", "[user][at][n]", fields={"user": text, "at": "timestamp_ms", "n": "u32"},
+                    splits={"algorithm": "uniform", "regions": 8},
+                    writes={"time": "at"})  # fmt: skip
+    simulation = JudgedDesign(design, rows).simulation
+    is_short = count < 10 or seconds < 1
+    assert is_short == (simulation.recorded_rate is None)
+    assert is_short == any("too short to tell a rate" in one for one in simulation.remarks)
+
+
+@pytest.mark.parametrize(
     ("key", "capacity", "expected"),
     [
         ("[bucket(user, 16)][user][at]", "0.6/s", "fair"),

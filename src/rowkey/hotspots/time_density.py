@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 STRAY_SHARE = 0.01
 """Share of the earliest and of the latest times that do not count if they are far from the others:
 some clocks say 1970. They are if nothing came for longer than all others took."""
+MIN_RATE_EVENTS, MIN_RATE_S = 10, 1.0
+"""Events, and the seconds that they take, from which on a recording tells a rate."""
 SAME_RATE = 0.02
 """Relative difference up to which the sample is taken to be at the declared rate."""
 MAX_SHARED_TIMES = 0.5
@@ -117,8 +119,8 @@ def measure_time_density(
         is_generated: whether they were generated at the declared rate, bursts included.
 
     Returns:
-        None if no field holds the time, if events do not arrive by the clock, or if all have one
-        time and no rate is declared: nothing tells how long they took.
+        None if no field holds the time, if events do not arrive by the clock, or if no rate is
+        declared and they are too few, or took too short, to tell one.
     """
     writes = design.writes
     time = writes.time
@@ -142,6 +144,8 @@ def measure_time_density(
     sample_rate = event_count / seconds
     rate = writes.rate
     if rate is None:
+        if not is_generated and (event_count < MIN_RATE_EVENTS or seconds < MIN_RATE_S):
+            return None
         rate = sample_rate if is_generated else sample_rate / (design.sample_share or 1.0)
     elif isclose(sample_rate, rate, rel_tol=SAME_RATE):
         rate = sample_rate
