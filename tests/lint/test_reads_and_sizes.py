@@ -714,7 +714,7 @@ def test_growth_without_an_end_warns_if_regions_are_full_within_a_week(
 
 @pytest.mark.parametrize(
     ("attributes", "severity"),
-    [("", "warning"), ("compression = 'ZSTD'", "info"), ("encoding = 'FAST_DIFF'", "info")],
+    [("", "warning"), ("compression = 'ZSTD'", "info"), ("encoding = 'FAST_DIFF'", "warning")],
 )
 def test_bytes_that_compression_makes_fewer_fill_no_region_in_a_week(
     attributes: str, severity: str

@@ -178,9 +178,9 @@ rate = "5000/s"
 
     @staticmethod
     def _is_compressed_later(subject: LintSubject) -> bool:
-        """Return whether an encoding or compression makes less of the bytes than was measured."""
-        return not subject.demand.is_compressed and any(
-            {family.compression, family.encoding} != {"NONE"}
+        """Return whether compression makes less of the bytes than was measured."""
+        return not subject.demand.is_compressed and all(
+            {family.compression, family.compression_compact} - {"NONE", None}
             for family in subject.families.values()
         )
 
