@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from inspect import getmembers, isabstract, isclass
-from pkgutil import iter_modules
+from pathlib import Path
 from typing import Any, TypeVar
 
 from rowkey.errors import Unavailable
@@ -58,7 +58,8 @@ class _PluginFolder(Mapping[str, type[K]]):
     @cached_property
     def file_names(self) -> frozenset[str]:
         """The names of the folder's files."""
-        return frozenset(module.name for module in iter_modules(self.path))
+        files = _list_files(self.path)
+        return frozenset(one.stem for one in files if one.suffix == ".py") - {"__init__"}
 
     @cached_property
     def plugins(self) -> dict[str, type[K]]:
@@ -95,6 +96,12 @@ class _PluginFolder(Mapping[str, type[K]]):
 
     def __len__(self) -> int:
         return len(self.plugins)
+
+
+@explain_shortage
+def _list_files(path: Iterable[str]) -> list[Path]:
+    """Return the files of some folders; `pkgutil.iter_modules` has none if it cannot list them."""
+    return [file for folder in path for file in Path(folder).iterdir()]
 
 
 @explain_shortage

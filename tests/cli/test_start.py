@@ -34,7 +34,7 @@ order = "ts desc"
 """
 UNNEEDED_MODULES = {
     "numpy", "pyarrow", "rich", "rocksdict", "msgpack", "asyncio", "http.client", "ssl", "xml.sax",
-    "urllib.request", "multiprocessing", "rowkey.simulate",
+    "urllib.request", "multiprocessing", "rowkey.simulate.simulator",
     "rowkey.advise.comparison_run", "rowkey.advise.drafts",
     "rowkey.table", "rowkey.catalog", "rowkey.engines", "rowkey.hbase",
     "rowkey.lint.sample_summary", "rowkey.lint.fixes", "rowkey.render.report",

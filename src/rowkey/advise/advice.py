@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from rowkey.design import find_companion_obstacle
 from rowkey.plan import count_spreading_parts
 from rowkey.schema import format_key
+from rowkey.workload import SkippedRows
 
 if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.advise.lower_bounds import LowerBounds
     from rowkey.lint import Finding
-    from rowkey.workload import SkippedRows
 
     Cost = Callable[[JudgedDesign], float]
 

@@ -8,22 +8,18 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from rowkey.advise.advice import find_new_warning
-from rowkey.advise.judgement import judge_simulation
+from rowkey.advise.judgement import JudgedDesign, judge_simulation
 from rowkey.advise.read_estimates import SORT_PENALTY
+from rowkey.design import Design
 from rowkey.errors import InvalidDesign
-from rowkey.lint import RULES, check_design, fix_families
+from rowkey.lint import RULES, Finding, LintResult, check_design, fix_families
 from rowkey.plan import plan_read
 from rowkey.proposals import apply_proposal
-from rowkey.simulate import Replay, run_on_source
-from rowkey.workload import DistinctCounter
+from rowkey.simulate import EventSource, Replay, Simulation, run_on_source
+from rowkey.workload import DistinctCounter, FamilySize, SampleSummary
 
 if TYPE_CHECKING:
-    from rowkey.advise.judgement import JudgedDesign
-    from rowkey.design import Design
-    from rowkey.lint import Finding, LintResult
     from rowkey.proposals import Candidate, ExampleRead
-    from rowkey.simulate import EventSource, Simulation
-    from rowkey.workload import FamilySize, SampleSummary
 
 SKEW_EVENTS = 10_000
 """First events by which the leading parts of keys are compared."""

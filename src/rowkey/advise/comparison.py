@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Literal
 
 from rowkey.advise.key_remedy import complete_findings
 from rowkey.advise.remedied_simulation import complete_simulation
-from rowkey.advise.resources import estimate_resources
-from rowkey.advise.verdict import judge_design
+from rowkey.advise.resources import Resources, estimate_resources
+from rowkey.advise.verdict import DesignVerdict, judge_design
+from rowkey.design import Design
+from rowkey.schema import ReadDeclaration
+from rowkey.simulate import Simulation
 
 if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign
-    from rowkey.advise.resources import Resources
-    from rowkey.advise.verdict import DesignVerdict
-    from rowkey.design import Design
     from rowkey.lint import LintResult
-    from rowkey.schema import ReadDeclaration
-    from rowkey.simulate import Simulation
 
 BetterDirection = Literal["less", "more", ""]
 """Which way a measure is better; empty where neither is."""

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.advise.comparison import ComparedDesign, Comparison
-from rowkey.advise.comparison_setup import build_setup
+from rowkey.advise.comparison_setup import ComparisonSetup, build_setup
 from rowkey.advise.judgement import JudgedDesign
 from rowkey.advise.measures import build_measures, compute_read_weights
 from rowkey.advise.storage_size import StorageSize, time_encoding
+from rowkey.design import Design
 from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake, SampleError
 from rowkey.messages import pluralize
 from rowkey.open_file_limit import explain_shortage
-from rowkey.simulate import open_source, run_on_source
-
-if TYPE_CHECKING:
-    from rowkey.advise.comparison_setup import ComparisonSetup
-    from rowkey.design import Design
-    from rowkey.simulate import EventSource, PhaseProgress, Simulation
-    from rowkey.workload import SampleInput
+from rowkey.simulate import EventSource, PhaseProgress, Simulation, open_source, run_on_source
+from rowkey.workload import SampleInput
 
 MIN_DESIGNS, MAX_DESIGNS = 2, 8
 """A design a column: more are no table that a person reads."""

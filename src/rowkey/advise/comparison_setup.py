@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Mistake, Mistakes, SampleError
 from rowkey.plan import bind_declared_reads
-from rowkey.schema import Cluster
-from rowkey.workload import choose_format, record_sample
+from rowkey.schema import Cluster, ReadDeclaration
+from rowkey.workload import RecordedSample, SampleInput, choose_format, record_sample
 
 if TYPE_CHECKING:
     from rowkey.design import Design
-    from rowkey.schema import ReadDeclaration
-    from rowkey.workload import RecordedSample, SampleInput
 
 NamedDesign = tuple[str, "Design"]
 """A design with what it is called."""

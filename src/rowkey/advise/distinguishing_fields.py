@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
+from rowkey.design import Design
 from rowkey.hotspots import count_repeated_rows
 from rowkey.lint import MAX_STRAY_SHARE
 from rowkey.proposals import is_measured, is_unique
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
     from rowkey.workload import SampleSummary
 
 MAX_DISTINGUISHING_FIELDS = 2

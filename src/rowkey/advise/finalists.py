@@ -10,6 +10,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from rowkey.advise.advice import RefusedKey, format_warning
+from rowkey.design import Design
 from rowkey.errors import InvalidDesign
 from rowkey.lint import RULES, Finding
 from rowkey.proposals import apply_proposal
@@ -17,7 +18,6 @@ from rowkey.schema import format_key
 
 if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign
-    from rowkey.design import Design
     from rowkey.proposals import Candidate
 
     Costs = tuple[float, float, float]

@@ -10,12 +10,14 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import choose_example_values, derive_properties
+from rowkey import lint, simulate, workload
+from rowkey.design import Design, DesignProperties, choose_example_values, derive_properties
 from rowkey.errors import InvalidDesign, RowError, SampleError
-from rowkey.explanations import explain_chosen_read, explain_read
+from rowkey.explanations import Explanation, explain_chosen_read, explain_read
 from rowkey.lint import MeasuredWrites, check_design
-from rowkey.plan import bind_read
-from rowkey.workload import FORESEEN_GROWTH, HARMLESS_UTILIZATION
+from rowkey.plan import DeclaredRead, bind_read
+from rowkey.schema import FieldFacts
+from rowkey.workload import FORESEEN_GROWTH, HARMLESS_UTILIZATION, count_read_operations
 
 if TYPE_CHECKING:
     from rowkey.advise.comparison import Comparison
@@ -23,11 +25,7 @@ if TYPE_CHECKING:
     from rowkey.advise.resources import Resources
     from rowkey.advise.robustness import ChangedLoad
     from rowkey.advise.verdict import DesignVerdict
-    from rowkey.design import Design, DesignProperties
-    from rowkey.explanations import Explanation
     from rowkey.lint import Finding, FixedDesign, LintResult
-    from rowkey.plan import DeclaredRead
-    from rowkey.schema import FieldFacts
     from rowkey.simulate import EventSource, PhaseProgress, Simulation
     from rowkey.workload import PackingSavings, RecordedSample, SampleInput, SampleSummary
 
@@ -98,9 +96,7 @@ class JudgedDesign:
         """
         if self._given_sample is None and self.design.sample_path is None:
             return None
-        from rowkey.simulate import record_design_sample
-
-        return record_design_sample(self.design, self._given_sample, self._format_options)
+        return simulate.record_design_sample(self.design, self._given_sample, self._format_options)
 
     @cached_property
     def source(self) -> EventSource:
@@ -113,11 +109,9 @@ class JudgedDesign:
 
     def _open_source(self, **options: Any) -> EventSource:
         """Return the events of the sample, opened with some options; generated ones without it."""
-        from rowkey.simulate import open_generated_source, open_source
-
         if self.recording is None:
-            return open_generated_source(self.design, self._seed)
-        return open_source(self.design, self.recording, None, seed=self._seed, **options)
+            return simulate.open_generated_source(self.design, self._seed)
+        return simulate.open_source(self.design, self.recording, None, seed=self._seed, **options)
 
     @cached_property
     def sample(self) -> SampleSummary | None:
@@ -198,9 +192,7 @@ class JudgedDesign:
     @cached_property
     def simulation(self) -> Simulation:
         """Return the simulation: a replay of the sample, or of generated events."""
-        from rowkey.simulate import run_on_source
-
-        simulation = run_on_source(
+        simulation = simulate.run_on_source(
             self.design, self.source, seed=self._seed, progress=self._progress
         )
         if self._progress is not None:
@@ -332,8 +324,6 @@ class JudgedDesign:
         A read without a rate counts as one answer a second; one that cannot be run costs as much as
         a scan of every row.
         """
-        from rowkey.workload import count_read_operations
-
         every_row = count_read_operations(1, self.simulation.operation_count, self.event_bytes)
         return sum(
             (read.rate or 1.0) * (every_row if cost.error else cost.operations)
@@ -361,19 +351,15 @@ class JudgedDesign:
         Measured on the sample where it can be read and has all their fields; else estimated from
         the widths of the fields.
         """
-        from rowkey.workload import measure_packing
-
         layout = self.design.layout
-        estimate = measure_packing(layout, None)
+        estimate = workload.measure_packing(layout, None)
         if estimate is None:
             return None
         try:
             if self.recording is None:
                 return estimate
-            from rowkey.workload import open_sample
-
-            events = open_sample(self.recording, self.design.fields, None).match_columns()
-            return measure_packing(layout, events)
+            events = workload.open_sample(self.recording, self.design.fields, None).match_columns()
+            return workload.measure_packing(layout, events)
         except (SampleError, RowError):
             return estimate
 
@@ -383,9 +369,7 @@ class JudgedDesign:
         Raises:
             InvalidArgument: no rule has a code or name that was selected or ignored.
         """
-        from rowkey.lint import apply_fixes
-
-        return apply_fixes(self.design, self.sample, select=self.select, ignore=self.ignore)
+        return lint.apply_fixes(self.design, self.sample, select=self.select, ignore=self.ignore)
 
     def judge_fixed(self, fixed: FixedDesign) -> JudgedDesign:
         """Judge a fixed design by the same sample, which is not read again."""

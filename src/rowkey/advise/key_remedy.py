@@ -7,19 +7,18 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from rowkey.explanations import ReadKeyProposal, explain_read
+from rowkey.explanations import Explanation, ReadKeyProposal, explain_read
 from rowkey.lint import RULES
 from rowkey.messages import Message, format_mean, format_number
+from rowkey.plan import BoundRead
 from rowkey.proposals import ANOTHER_KEY, KeyProposal
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
     from rowkey.advise.advice import Advice
     from rowkey.advise.judgement import JudgedDesign
-    from rowkey.explanations import Explanation
     from rowkey.hotspots import CauseFinding, ReadCauseFinding
     from rowkey.lint import Finding, LintResult
-    from rowkey.plan import BoundRead
     from rowkey.simulate import Simulation
 
     Remediable = TypeVar("Remediable", Finding, CauseFinding, ReadCauseFinding)

@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.advice import (
     Advice,
+    Pick,
+    RefusedKey,
     choose_picks,
     find_new_warning,
     find_objection,
@@ -33,13 +35,14 @@ from rowkey.advise.advice import (
 from rowkey.advise.candidate_judge import CandidateJudge
 from rowkey.advise.distinguishing_fields import DistinguishingFields
 from rowkey.advise.finalists import Finalists
+from rowkey.advise.judgement import JudgedDesign
 from rowkey.advise.key_remedy import KeyRemedy
 from rowkey.advise.lower_bounds import compute_lower_bounds
 from rowkey.advise.read_estimates import ReadEstimator
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.advise.resources import get_capacity
 from rowkey.cells import build_table_name
-from rowkey.design import find_companion_obstacle
+from rowkey.design import Design, find_companion_obstacle
 from rowkey.errors import InvalidDesign
 from rowkey.lint import check_design
 from rowkey.messages import Message
@@ -52,18 +55,13 @@ from rowkey.proposals import (
     list_unique_fields,
     plan_example_reads,
 )
+from rowkey.rows import Layout
 from rowkey.schema import format_key
-from rowkey.simulate import open_source
-from rowkey.workload import POOR_UTILIZATION
+from rowkey.simulate import EventSource, PhaseProgress, open_source
+from rowkey.workload import POOR_UTILIZATION, SampleInput
 
 if TYPE_CHECKING:
-    from rowkey.advise.advice import Pick, RefusedKey
     from rowkey.advise.finalists import CandidateCosts
-    from rowkey.advise.judgement import JudgedDesign
-    from rowkey.design import Design
-    from rowkey.rows import Layout
-    from rowkey.simulate import EventSource, PhaseProgress
-    from rowkey.workload import SampleInput
 
 MAX_FINALISTS, MAX_TABLE_FINALISTS = 8, 4
 """Finalists that are judged, for all reads and for those of one of several tables."""

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from rowkey.advise.comparison import Figure, Measure
+from rowkey.advise.comparison import ComparedDesign, Figure, Measure
+from rowkey.advise.resources import ResourceFigure
 from rowkey.hotspots import WINDOW_WIDTHS_S, compute_even_deviation
 from rowkey.messages import Message
-from rowkey.schema import parse_rate
+from rowkey.schema import ReadDeclaration, parse_rate
+from rowkey.simulate import ReadCost
 
 if TYPE_CHECKING:
-    from rowkey.advise.comparison import ComparedDesign
     from rowkey.advise.comparison_setup import ComparisonSetup
-    from rowkey.advise.resources import ResourceFigure
-    from rowkey.schema import ReadDeclaration
-    from rowkey.simulate import ReadCost
 
 SKEW_TOLERANCE_SPREADS = 3
 """Standard deviations of an even design that two skews may lie apart by chance, as in a verdict."""

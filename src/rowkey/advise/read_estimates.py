@@ -7,16 +7,15 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
+from rowkey.keys import Key
 from rowkey.plan import plan_read
-from rowkey.schema import NANOSECONDS
+from rowkey.schema import NANOSECONDS, FieldFacts
 from rowkey.workload import count_read_operations
 
 if TYPE_CHECKING:
     from rowkey.design import Design
-    from rowkey.keys import Key
     from rowkey.plan import DeclaredRead, Plan
     from rowkey.proposals import ExampleRead
-    from rowkey.schema import FieldFacts
 
 SORT_PENALTY = 10
 """What a read costs that sorts all its rows to return the first few, compared with reading them."""

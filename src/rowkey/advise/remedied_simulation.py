@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from rowkey.advise.key_remedy import needs_another_key
+from rowkey.advise.key_remedy import KeyRemedy, needs_another_key
+from rowkey.hotspots import CauseFinding, ReadCauseFinding
 from rowkey.simulate import Simulation
-
-if TYPE_CHECKING:
-    from rowkey.advise.key_remedy import KeyRemedy
-    from rowkey.hotspots import CauseFinding, ReadCauseFinding
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from rowkey.cells import FOREVER_S
+from rowkey.design import Design
 from rowkey.hotspots import compute_even_skew
 from rowkey.messages import Message, format_number, pluralize
 from rowkey.regions import MAX_FILE_SIZE, REGIONS_PER_SERVER
@@ -22,7 +23,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
     from rowkey.simulate import Simulation
 
 HDFS_COPIES = 3

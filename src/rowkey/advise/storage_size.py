@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import RowError
+from rowkey.keys import Key
 from rowkey.workload import Reservoir, measure_stored_bytes
 
 if TYPE_CHECKING:
     from rowkey.design import Design
-    from rowkey.keys import Key
     from rowkey.simulate import EventSource
 
 TIMED_ROWS = 2_000

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rowkey.advise.resources import estimate_mean_skew, estimate_needed_servers, get_capacity
 from rowkey.array_libraries import np
+from rowkey.design import Design
 from rowkey.hotspots import WARM_RATIO
-from rowkey.lint import RULES
+from rowkey.lint import RULES, Finding
 from rowkey.messages import Message, format_mean, format_number
+from rowkey.plan import DeclaredRead
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.workload import (
     FAIR_UTILIZATION,
@@ -22,9 +24,6 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.lint import Finding
-    from rowkey.plan import DeclaredRead
     from rowkey.simulate import ReadCost, ReadLoad, Simulation
 
 Grade = Literal["good", "fair", "poor"]

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rowkey.design import Design
 from rowkey.hotspots.causes import CAUSES
+from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.regions import Boundaries
 from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
 
@@ -15,9 +17,8 @@ MIN_EXPLAINED_SHARE = 1 / 3
 MIN_NOTABLE_RATIO = 1.1
 """Skew, as a multiple of an even design's, from which a cause is worth a word on an even load."""
 
+
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots.load_result import CauseFinding, LoadResult
     from rowkey.workload import KeyedEvents
 
 

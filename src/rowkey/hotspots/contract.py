@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from rowkey.design import Design
+from rowkey.hotspots.load_result import CauseFinding, LoadResult
+from rowkey.regions import Boundaries
+from rowkey.schema import FieldFacts
+
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots.load_result import CauseFinding, LoadResult
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
     from rowkey.workload import KeyedEvents
 
 MapShape = Literal["front", "region", "empty", "server", "moment"]

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, prod
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import pa
+from rowkey.design import Design
 from rowkey.hotspots.load_result import find_indivisible_fields
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots.time_density import TimeDensity
-    from rowkey.schema import FieldFacts
+from rowkey.hotspots.time_density import TimeDensity
+from rowkey.schema import FieldFacts
 
 MIN_GROWTH = 1.5
 """Times those of the sample from which on a declared rate, or number of values, is another."""

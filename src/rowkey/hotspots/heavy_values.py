@@ -10,20 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.hotspots.leading_parts import find_deciding_entities, is_time_only
-from rowkey.hotspots.load_result import assign_row_codes
-from rowkey.plan import plan_read
+from rowkey.hotspots.load_result import LoadResult, assign_row_codes
+from rowkey.keys import Part
+from rowkey.plan import KeyRange, plan_read
 from rowkey.proposals import MAX_HEAVY_VALUES, is_heavy
-from rowkey.regions import locate_key_array
-from rowkey.schema import Equal
+from rowkey.regions import Boundaries, locate_key_array
+from rowkey.schema import Bounds, Equal, FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots.load_result import LoadResult
-    from rowkey.keys import Part
-    from rowkey.plan import KeyRange
-    from rowkey.regions import Boundaries
-    from rowkey.schema import Bounds, FieldFacts
     from rowkey.workload import KeyedEvents
 
 MIN_HEAVY_RATIO = 2

@@ -6,18 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.errors import InvalidArgument
+from rowkey.keys import Key, Part
 from rowkey.plan import count_spreading_parts
 from rowkey.proposals import has_only_times
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import Key, Part
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
+from rowkey.regions import Boundaries
+from rowkey.schema import FieldFacts
 
 MIN_ORDERED_SHARE = 0.5
 """Share of times not below all before them, under which rows are taken to be in another order; with

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey import workload
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.hotspots.leading_parts import (
     KeyFront,
     find_front,
@@ -19,18 +20,13 @@ from rowkey.hotspots.leading_parts import (
     take_leading_bytes,
 )
 from rowkey.hotspots.least_skew import compute_least_window_skew
+from rowkey.hotspots.placements import Placements
 from rowkey.hotspots.skew import compute_even_skew
-from rowkey.hotspots.windows import MIN_EVENTS_PER_SERVER
-from rowkey.keys import Determinant
+from rowkey.hotspots.windows import MIN_EVENTS_PER_SERVER, BusiestShares, Skew
+from rowkey.keys import Determinant, Part
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots.placements import Placements
-    from rowkey.hotspots.windows import BusiestShares, Skew
-    from rowkey.keys import Part
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
+from rowkey.regions import Boundaries
+from rowkey.schema import FieldFacts
 
 ROUNDING = 1e-9
 MIN_COLOCATED_SHARE = 0.9

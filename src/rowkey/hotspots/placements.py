@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np
+from rowkey.hotspots.region_counts import RegionCounts
 from rowkey.regions import draw_balanced_placements, place_round_robin
-
-if TYPE_CHECKING:
-    from rowkey.hotspots.region_counts import RegionCounts
 
 BALANCED_PLACEMENT_COUNT = 32
 """Number of random balanced placements."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rowkey.hotspots.read_causes import READ_CAUSES
-
-if TYPE_CHECKING:
-    from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
+from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
 
 
 def recognise_read_causes(result: ReadLoadResult) -> list[ReadCauseFinding]:

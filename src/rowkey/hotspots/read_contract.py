@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
+from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
 
 
 class ReadCause(ABC):

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
-from rowkey.design import choose_example_values
-from rowkey.plan import plan_read
-from rowkey.schema import Parameter
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.plan import DeclaredRead
-    from rowkey.schema import FieldFacts
+from rowkey.design import Design, choose_example_values
+from rowkey.plan import DeclaredRead, plan_read
+from rowkey.schema import FieldFacts, Parameter
 
 
 @dataclass(frozen=True)

@@ -9,22 +9,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.hotspots.leading_parts import (
     find_clock_field,
     find_deciding_fields,
     find_leading_part,
     is_time_only,
 )
-from rowkey.hotspots.load_result import assign_row_codes
+from rowkey.hotspots.load_result import LoadResult, assign_row_codes
 from rowkey.hotspots.skew import is_improbably_few
+from rowkey.keys import Alphabet, Key, Part
 from rowkey.proposals import MIN_VALUES_PER_REGION
 from rowkey.regions import Boundaries, compute_prefix_stop, locate_key_array, place_round_robin
+from rowkey.schema import FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots.load_result import LoadResult
-    from rowkey.keys import Alphabet, Key, Part
-    from rowkey.schema import FieldFacts
     from rowkey.workload import KeyedEvents
 
 OVERFULL_RATIO = 2.0

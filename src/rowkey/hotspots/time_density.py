@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isclose
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa, pc
+from rowkey.design import Design
 from rowkey.hotspots.leading_parts import CLOCK_ARRIVALS
+from rowkey.keys import Field
+from rowkey.plan import DeclaredRead
 from rowkey.schema import NANOSECONDS
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import Field
-    from rowkey.plan import DeclaredRead
 
 STRAY_SHARE = 0.01
 """Share of the earliest and of the latest times that do not count if they are far from the others:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np
+from rowkey.hotspots.placements import Placements
 from rowkey.hotspots.region_counts import RegionCounts
 from rowkey.hotspots.skew import compute_even_deviation, compute_even_skew
 from rowkey.messages import pluralize
-
-if TYPE_CHECKING:
-    from rowkey.hotspots.placements import Placements
 
 WINDOW_WIDTHS_S = (1, 10, 60, 600)
 MIN_EVENTS_PER_SERVER = 200

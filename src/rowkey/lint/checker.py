@@ -8,22 +8,19 @@ from dataclasses import dataclass, replace
 from sys import maxsize
 from typing import TYPE_CHECKING
 
+from rowkey.design import Design
 from rowkey.errors import InvalidArgument
-from rowkey.lint.contract import format_rule_name
-from rowkey.lint.finding import SEVERITIES
+from rowkey.hotspots import CauseFinding
+from rowkey.lint.contract import Rule, format_rule_name
+from rowkey.lint.finding import SEVERITIES, Finding, Severity
 from rowkey.lint.rules import RULES
-from rowkey.lint.subject import LintSubject
+from rowkey.lint.subject import LintSubject, MeasuredWrites
 from rowkey.messages import pluralize, suggest_name
 from rowkey.open_file_limit import explain_shortage
 from rowkey.proposals import ANOTHER_KEY, KEY_BY_SAMPLE
+from rowkey.schema import FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots import CauseFinding
-    from rowkey.lint.contract import Rule
-    from rowkey.lint.finding import Finding, Severity
-    from rowkey.lint.subject import MeasuredWrites
-    from rowkey.schema import FieldFacts
     from rowkey.workload import SampleSummary
 
 MAX_FINDINGS_PER_RULE = 1_000

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from rowkey.lint.finding import Finding
+from rowkey.lint.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from rowkey.design import KeyPath
-    from rowkey.lint.finding import Severity
     from rowkey.lint.subject import LintSubject
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
 from rowkey.lint.checker import check_design
+from rowkey.lint.finding import Finding
 from rowkey.lint.rules import RULES
 from rowkey.lint.subject import LintSubject
 from rowkey.lint.toml_edit import edit_toml
 from rowkey.open_file_limit import explain_shortage
 
 if TYPE_CHECKING:
-    from rowkey.lint.finding import Finding
     from rowkey.workload import SampleSummary
 
 MAX_FIXES = 200

@@ -8,8 +8,10 @@ from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import FOREVER_S
+from rowkey.cells import FOREVER_S, Family
 from rowkey.design import (
+    Design,
+    DesignProperties,
     choose_example_values,
     compute_regions,
     count_combined_values,
@@ -21,6 +23,7 @@ from rowkey.design import (
 from rowkey.errors import InvalidDesign, ReadError
 from rowkey.hotspots import (
     WARM_RATIO,
+    CauseFinding,
     build_declared_facts,
     count_table_values,
     find_clock_field,
@@ -28,11 +31,19 @@ from rowkey.hotspots import (
     measure_time_density,
     predict_causes,
 )
-from rowkey.keys import Transform, walk_parts
+from rowkey.keys import Key, Part, Transform, walk_parts
 from rowkey.lint.allowances import Allowance, parse_allowances
-from rowkey.plan import count_spreading_parts, plan_read
-from rowkey.regions import MAX_FILE_SIZE, choose_region_count, compute_min_servers
-from rowkey.schema import FieldFacts
+from rowkey.plan import DeclaredRead, Plan, count_spreading_parts, plan_read
+from rowkey.regions import (
+    MAX_FILE_SIZE,
+    Boundaries,
+    Sizing,
+    TableDemand,
+    choose_region_count,
+    compute_min_servers,
+)
+from rowkey.rows import CellEstimate
+from rowkey.schema import Bounds, Cluster, FieldFacts, RowCounts
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
     FORESEEN_GROWTH,
@@ -43,15 +54,7 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.cells import Family
-    from rowkey.design import Design, DesignProperties
-    from rowkey.hotspots import CauseFinding
-    from rowkey.keys import Key, Part
     from rowkey.lint.finding import Finding
-    from rowkey.plan import DeclaredRead, Plan
-    from rowkey.regions import Boundaries, Sizing, TableDemand
-    from rowkey.rows import CellEstimate
-    from rowkey.schema import Bounds, Cluster, RowCounts
     from rowkey.workload import FamilySize, KeyedEvents, SampleSummary
 
 LARGE_VALUE_BYTES = 102_400

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.design import BOM, find_spans, format_toml_name, format_toml_value
-
-if TYPE_CHECKING:
-    from rowkey.design import KeyPath, TomlSpans
+from rowkey.design import BOM, KeyPath, TomlSpans, find_spans, format_toml_name, format_toml_value
 
 
 def edit_toml(text: str, changes: Mapping[KeyPath, Any]) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.errors import RowError, SampleError
 from rowkey.hotspots import (
     RANDOM_ARRIVAL,
@@ -17,16 +18,23 @@ from rowkey.hotspots import (
 from rowkey.keys import (
     ColumnBatch,
     Determinant,
+    Field,
     FirstSeenDictionary,
+    Key,
     check_key_lengths,
     encode_repeated_texts,
 )
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
+from rowkey.regions import TableDemand
 from rowkey.schema import FieldFacts, RowCounts
 from rowkey.workload import (
     EventBatch,
     EventStore,
+    FamilySize,
+    FieldProfile,
+    RecordedSample,
+    SampleFile,
     SampleSummary,
     SkippedRows,
     WorkloadGenerator,
@@ -36,13 +44,6 @@ from rowkey.workload import (
     open_sample,
     split_events,
 )
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import Field, Key
-    from rowkey.regions import TableDemand
-    from rowkey.workload import FamilySize, FieldProfile, RecordedSample, SampleFile
-
 
 PhaseProgress = Callable[[str, int, int], None]
 """Told the phase of the work, how many of its events are done, and of how many; 0 if unknown."""

@@ -14,12 +14,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
-from rowkey.schema import Equal, OneOf, Range, StartsWith
+from rowkey.schema import Bound, Bounds, Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
     from rowkey.keys import ColumnBatch
     from rowkey.plan import Plan
-    from rowkey.schema import Bound, Bounds
 
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 

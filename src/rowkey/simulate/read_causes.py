@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np
 from rowkey.hotspots import ReadLoadResult
+from rowkey.plan import DeclaredRead
 
 if TYPE_CHECKING:
-    from rowkey.plan import DeclaredRead
     from rowkey.simulate.read_cost import ReadCost
     from rowkey.simulate.read_load import ReadLoad
     from rowkey.simulate.simulation import Simulation

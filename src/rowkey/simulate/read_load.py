@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np
-from rowkey.hotspots import compute_even_deviation, compute_even_skew
+from rowkey.hotspots import Placements, compute_even_deviation, compute_even_skew
+from rowkey.plan import DeclaredRead
 from rowkey.simulate.verdict import NOISE_DEVIATIONS, classify_skew
 from rowkey.workload import count_read_operations
-
-if TYPE_CHECKING:
-    from rowkey.hotspots import Placements
-    from rowkey.plan import DeclaredRead
 
 MARGIN_DEVIATIONS = 1.96
 """Standard errors of a mean within which the true mean lies in 95 of 100 cases."""

@@ -9,6 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.errors import ReadError
 from rowkey.keys import ColumnBatch
 from rowkey.messages import pluralize
@@ -20,7 +21,8 @@ from rowkey.plan import (
     count_decoded_rows,
     count_first_rows,
 )
-from rowkey.regions import locate_key_array
+from rowkey.regions import Boundaries, locate_key_array
+from rowkey.schema import Bounds
 from rowkey.simulate.answer_rows import AnswerRows, average_factor
 from rowkey.simulate.ranked_rows import RankedRows, cut_spans, find_last_rows
 from rowkey.simulate.read_cost import ReadCost
@@ -28,15 +30,11 @@ from rowkey.simulate.read_load import TrialLoad
 from rowkey.simulate.read_trials import ReadTrial, RowOrigins, summarize_trials
 from rowkey.simulate.replay import encode_keys
 from rowkey.simulate.rows_by_key import RowsByKey
-from rowkey.simulate.trial_values import TRIAL_CHANCES, TRIALS_PER_READ, TrialValues
+from rowkey.simulate.trial_values import TRIAL_CHANCES, TRIALS_PER_READ, TrialQuestion, TrialValues
 from rowkey.workload import Estimate, count_read_operations
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.regions import Boundaries
-    from rowkey.schema import Bounds
     from rowkey.simulate.row_scale import RowScale
-    from rowkey.simulate.trial_values import TrialQuestion
 
 MAX_TOTAL_RANGES = 1_000_000
 """Ranges over all trials of the reads of a design: above, each gets fewer trials, at least one.

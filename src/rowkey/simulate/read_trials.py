@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
+from rowkey.plan import DeclaredRead, Plan
 from rowkey.simulate.answer_rows import (
     AnswerRows,
     expect_rows,
@@ -20,7 +21,6 @@ from rowkey.simulate.read_cost import ReadCost, ReadMargins
 from rowkey.simulate.read_load import MARGIN_DEVIATIONS, AnswerLoad, TrialLoad
 
 if TYPE_CHECKING:
-    from rowkey.plan import DeclaredRead, Plan
     from rowkey.simulate.row_demand import RowDemand
     from rowkey.simulate.row_scale import MissingRows
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.errors import InvalidArgument
 from rowkey.hotspots import (
     WINDOW_WIDTHS_S,
@@ -16,9 +17,12 @@ from rowkey.hotspots import (
     WindowCounts,
 )
 from rowkey.keys import (
+    ByteColumn,
     ColumnBatch,
     Determinant,
     FixedByteColumn,
+    Key,
+    Part,
     combine_fingerprints,
     compute_fingerprints,
     compute_weak_fingerprints,
@@ -32,10 +36,6 @@ from rowkey.workload import (
     Reservoir,
     build_bit_generator,
 )
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import ByteColumn, Key, Part
 
 BLOCK_EVENTS = 1 << 15
 """Events replayed at a time: their bytes stay in cache from one step to the next."""

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from math import inf, isclose, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa
-from rowkey.hotspots import MIN_GROWTH, SAME_RATE, assign_row_codes
+from rowkey.hotspots import MIN_GROWTH, SAME_RATE, DeclaredGrowth, TimeDensity, assign_row_codes
+from rowkey.plan import DeclaredRead
 from rowkey.schema import NANOSECONDS
 from rowkey.simulate.value_groups import count_draws
 from rowkey.workload import (
@@ -19,10 +20,6 @@ from rowkey.workload import (
     bound_missing_values,
     estimate_missing_values,
 )
-
-if TYPE_CHECKING:
-    from rowkey.hotspots import DeclaredGrowth, TimeDensity
-    from rowkey.plan import DeclaredRead
 
 MIN_LONGER = 1.5
 """Lengths of the sample from which on the end of the table is another than that of the sample."""

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import RowError
-from rowkey.schema import RowCounts
+from rowkey.schema import Bounds, RowCounts
 
 if TYPE_CHECKING:
     from rowkey.design import Design
-    from rowkey.schema import Bounds
 
 
 class RowsByKey:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.hotspots import Skew
+from rowkey.regions import Boundaries
 from rowkey.simulate.replay import Replay
 from rowkey.workload import EventBatch
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.regions import Boundaries
     from rowkey.simulate.event_source import EventSource
 
 MAX_EVENTS = 4_000_000

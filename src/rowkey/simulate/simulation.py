@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.cells import FOREVER_S
+from rowkey.design import Design
 from rowkey.hotspots import (
     CLOCK_ARRIVALS,
     MIN_ENTITY_EVENTS,
     MIN_GROWTH,
+    BusiestShares,
+    CauseFinding,
     DeclaredGrowth,
+    DeclaredPart,
     LoadResult,
     MeasuredSkew,
+    ReadCauseFinding,
+    Skew,
     TimeDensity,
     assign_row_codes,
     find_clock_field,
@@ -30,12 +36,13 @@ from rowkey.hotspots import (
     recognise_read_causes,
 )
 from rowkey.messages import Message, pluralize
-from rowkey.regions import locate_key_array, simulate_growth
-from rowkey.schema import MIN_VALUES_FOR_FACTS
+from rowkey.regions import Boundaries, RegionGrowth, locate_key_array, simulate_growth
+from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
 from rowkey.simulate.entity_chance import EntityChance
 from rowkey.simulate.operation_map import OperationMap
 from rowkey.simulate.part_peak import MIN_FACTOR, PartGrowth
 from rowkey.simulate.read_causes import build_read_load_result
+from rowkey.simulate.read_cost import ReadCost
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.simulate.replay import Replay, draw_salts, encode_keys
@@ -44,6 +51,7 @@ from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.value_groups import count_draws
 from rowkey.simulate.verdict import (
+    Verdict,
     allow_for_few_entities,
     compute_table_skew,
     expect_next_step,
@@ -59,20 +67,8 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.hotspots import (
-        BusiestShares,
-        CauseFinding,
-        DeclaredPart,
-        ReadCauseFinding,
-        Skew,
-    )
-    from rowkey.regions import Boundaries, RegionGrowth
-    from rowkey.schema import FieldFacts
     from rowkey.simulate.event_source import EventSource
-    from rowkey.simulate.read_cost import ReadCost
     from rowkey.simulate.split_report import SplitReport
-    from rowkey.simulate.verdict import Verdict
 
 MIN_ENTITY_DRAWS = 100
 """Values of equal numbers of events, as many as a field stands for, from which on the bursts of its

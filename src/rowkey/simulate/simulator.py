@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.design import Design
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
-from rowkey.simulate.event_source import REPLAYING
+from rowkey.simulate.event_source import REPLAYING, EventSource, PhaseProgress
 from rowkey.simulate.replay import Replay
 from rowkey.simulate.simulation import Simulation
-from rowkey.simulate.split_report import choose_source_splits, open_source
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.simulate.event_source import EventSource, PhaseProgress
-    from rowkey.simulate.split_report import SplitReport
-    from rowkey.workload import EventBatch, SampleInput
+from rowkey.simulate.split_report import SplitReport, choose_source_splits, open_source
+from rowkey.workload import EventBatch, SampleInput
 
 
 def run(

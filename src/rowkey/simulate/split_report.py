@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.design import compute_regions, list_key_prefixes
+from rowkey.design import Design, compute_regions, list_key_prefixes
 from rowkey.errors import InvalidArgument, InvalidDesign, Mistake, SampleError
 from rowkey.messages import suggest_name
 from rowkey.regions import SPLIT_ALGORITHMS, Boundaries, Sizing, SplitRequest
-from rowkey.simulate.event_source import EventSource, build_generated_source, open_recorded_source
+from rowkey.simulate.event_source import (
+    EventSource,
+    PhaseProgress,
+    build_generated_source,
+    open_recorded_source,
+)
 from rowkey.simulate.replay import sample_keys
-from rowkey.workload import choose_format, record_sample
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.simulate.event_source import PhaseProgress
-    from rowkey.workload import RecordedSample, SampleInput
+from rowkey.workload import RecordedSample, SampleInput, choose_format, record_sample
 
 MAX_SPLIT_KEYS = 1 << 20
 """Keys from which split points are taken: quantiles are exact for samples up to twice as long."""

@@ -8,13 +8,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
-from rowkey.schema import Parameter
+from rowkey.schema import Bounds, Condition, Parameter
 from rowkey.simulate.row_demand import RowDemand
 
 if TYPE_CHECKING:
     from rowkey.keys import ColumnBatch
     from rowkey.plan import DeclaredRead
-    from rowkey.schema import Bounds, Condition
     from rowkey.simulate.ranked_rows import RankedRows
 
     Row = Mapping[str, Any]

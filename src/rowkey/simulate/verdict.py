@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb, sqrt
-from typing import TYPE_CHECKING
 
-from rowkey.hotspots import WARM_RATIO, compute_even_deviation, compute_even_skew
+from rowkey.hotspots import (
+    WARM_RATIO,
+    BusiestShares,
+    Skew,
+    compute_even_deviation,
+    compute_even_skew,
+)
 from rowkey.messages import Message
-
-if TYPE_CHECKING:
-    from rowkey.hotspots import BusiestShares, Skew
 
 JUDGED_WIDTHS_S = (10, 60, 600, 1)
 """Widths of window in the order in which they are judged by: ten seconds is what a client waits and

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 from rowkey.array_libraries import np, pa
 from rowkey.hotspots import (
     MIN_PEAK_EVENTS,
+    Placements,
+    Skew,
+    TimeDensity,
     assign_row_codes,
     compute_colocated_share,
     compute_even_deviation,
     compute_even_skew,
 )
 from rowkey.schema import NANOSECONDS
-from rowkey.simulate.part_peak import MIN_FACTOR, CommonLoad, PartLoad
+from rowkey.simulate.part_peak import MIN_FACTOR, CommonLoad, PartGrowth, PartLoad
 from rowkey.simulate.value_groups import count_draws
 from rowkey.simulate.verdict import NOISE_DEVIATIONS
 
 if TYPE_CHECKING:
-    from rowkey.hotspots import Placements, Skew, TimeDensity
-    from rowkey.simulate.part_peak import PartGrowth
-
     Floats = np.ndarray[Any, np.dtype[np.float64]]
     Ints = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from rowkey.array_libraries import pa
 from rowkey.errors import SampleError
@@ -25,9 +25,7 @@ from rowkey.workload.columnar.batches import (
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.joined_columns import expand_names, join_batch, replace_joined_names
 from rowkey.workload.recorded_sample import RecordedSample
-
-if TYPE_CHECKING:
-    from rowkey.workload.records import SkippedRows
+from rowkey.workload.records import SkippedRows
 
 ALLOWED_SOURCES = "a pandas or polars DataFrame, a pyarrow Table or reader, or a DuckDB relation"
 COLLECT_REMEDY = "Of a polars LazyFrame give collect(), of a pyarrow Dataset scanner().to_reader()."

@@ -17,11 +17,10 @@ from rowkey.workload.joined_columns import expand_names, replace_joined_names
 from rowkey.workload.records import SkippedRows
 from rowkey.workload.sample_streams import ReadProgress
 from rowkey.workload.values.number_layouts import NUMBER_LAYOUTS, parse_number_layout
-from rowkey.workload.values.time_layouts import parse_layout
+from rowkey.workload.values.time_layouts import TimeLayout, parse_layout
 
 if TYPE_CHECKING:
     from rowkey.keys import Domain
-    from rowkey.workload.values.time_layouts import TimeLayout
 
 
 Layout = TypeVar("Layout")

@@ -16,12 +16,11 @@ from rowkey.cells import (
     find_compressor,
     split_blocks,
 )
-from rowkey.workload.write_pattern import DEFAULT_EVENTS_PER_S
+from rowkey.workload.write_pattern import DEFAULT_EVENTS_PER_S, WritePattern
 
 if TYPE_CHECKING:
     from rowkey.cells import CellBlock, Family
     from rowkey.rows import Layout
-    from rowkey.workload.write_pattern import WritePattern
 
 MAX_MEASURED_ROWS, MAX_MEASURED_BYTES = 4_096, 1 << 24
 """Events of a sample that are measured, and their bytes. Four times as many gave the same within

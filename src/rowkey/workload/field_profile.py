@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.schema import FieldFacts
 from rowkey.workload.column_summary import ColumnSummary, find_dependencies
 from rowkey.workload.reservoir import Reservoir
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
-    from rowkey.schema import FieldFacts
     from rowkey.workload.sample_file import EventBatch
 
 

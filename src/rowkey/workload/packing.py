@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa, pc
-from rowkey.cells import compute_cell_bytes
+from rowkey.cells import CellBlock, compute_cell_bytes
+from rowkey.regions import to_string_binary
 from rowkey.rows import Layout, build_layout
 
 if TYPE_CHECKING:
-    from rowkey.cells import CellBlock
     from rowkey.workload.sample_file import SampleFile
 
 MAX_MEASURED_EVENTS = 16_384
@@ -56,8 +56,6 @@ def measure_packing(layout: Layout, sample: SampleFile | None) -> PackingSavings
 
     Cost: 1 to 5 µs for each measured event.
     """
-    from rowkey.regions import to_string_binary
-
     packed = [slot for slot in layout.slots if any(f.declaration.pack for f in slot.fields)]
     if not packed:
         return None

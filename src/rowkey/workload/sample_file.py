@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
-from rowkey.errors import InvalidArgument, SampleError
+from rowkey.errors import InvalidArgument, Mistake, SampleError
 from rowkey.messages import Message, shorten_text, suggest_name
-from rowkey.workload.arrow_source import ArrowSource
+from rowkey.workload.arrow_source import ArrowSource, SampleInput
 from rowkey.workload.columnar.batches import read_batches
 from rowkey.workload.compression import find_compression
+from rowkey.workload.contract import SampleFormat
 from rowkey.workload.formats import FORMATS
 from rowkey.workload.joined_columns import expand_names
 from rowkey.workload.logs.known_logs import KNOWN_LOGS
@@ -27,10 +28,7 @@ from rowkey.workload.values.time_range import TimeRangeCheck
 from rowkey.workload.values.typed_columns import convert_column, mark_blanks
 
 if TYPE_CHECKING:
-    from rowkey.errors import Mistake
     from rowkey.keys import ByteColumn, Field, FieldColumn, Key
-    from rowkey.workload.arrow_source import SampleInput
-    from rowkey.workload.contract import SampleFormat
 
 
 @dataclass(slots=True)

@@ -12,21 +12,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError
 from rowkey.messages import pluralize
-from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
-from rowkey.workload.disk_size import SampledEvents, measure_family_sizes
+from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts, RowCounts
+from rowkey.workload.disk_size import FamilySize, SampledEvents, measure_family_sizes
 from rowkey.workload.distinct_counter import DistinctCounter
 from rowkey.workload.field_profile import FieldProfile
 from rowkey.workload.records import SkippedRows
-from rowkey.workload.sample_file import EventBatch
+from rowkey.workload.sample_file import EventBatch, SampleFile
+from rowkey.workload.write_pattern import WritePattern
 
 if TYPE_CHECKING:
     from rowkey.cells import Family
     from rowkey.keys import Field, Key
     from rowkey.rows import Layout
-    from rowkey.schema import RowCounts
-    from rowkey.workload.disk_size import FamilySize
-    from rowkey.workload.sample_file import SampleFile
-    from rowkey.workload.write_pattern import WritePattern
 
 T = TypeVar("T")
 

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
 from rowkey.messages import Message
-from rowkey.workload.contract import build_rng, scatter_ranks
+from rowkey.workload.contract import Distribution, build_rng, scatter_ranks
 from rowkey.workload.distributions import DISTRIBUTIONS
 from rowkey.workload.sample_file import EventBatch, split_events
 from rowkey.workload.write_pattern import DEFAULT_EVENTS_PER_S, WritePattern
 
 if TYPE_CHECKING:
     from rowkey.keys import Domain, Field, Key
-    from rowkey.workload.contract import Distribution
 
 ENOUGH_EVENTS = 1 << 26
 """Events after which a workload ends whose duration is not declared. Derivation: 5 s at 75 ns."""

@@ -17,11 +17,11 @@ from rowkey.schema import (
     parse_duration,
     parse_rate,
 )
+from rowkey.workload.contract import Distribution
 from rowkey.workload.distributions import DISTRIBUTIONS
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
-    from rowkey.workload.contract import Distribution
 
 DEFAULT_EVENTS_PER_S = 5_000.0
 DEFAULT_DURATION_MS = 600_000

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from rowkey.advise.drafts.name_hints import is_like_identity, is_like_personal
+from rowkey.advise.drafts.roles import ColumnRoles
 from rowkey.messages import join_names, pluralize, shorten_text
 from rowkey.workload import format_inline_table
 
 if TYPE_CHECKING:
     from rowkey.advise.drafts.inferred_schema import InferredColumn
-    from rowkey.advise.drafts.roles import ColumnRoles
 
 COMMENT_WIDTH = 96
 """Characters of a line of comment."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rowkey.advise.drafts.column_stats import ColumnStats
 from rowkey.errors import SampleError
 from rowkey.messages import Message, join_names
-from rowkey.workload import describe_numbers, refuse_uncertain_numbers
-
-if TYPE_CHECKING:
-    from rowkey.advise.drafts.column_stats import ColumnStats
-    from rowkey.workload import RecordedSample
+from rowkey.workload import RecordedSample, describe_numbers, refuse_uncertain_numbers
 
 JOINED_NAME = "timestamp"
 

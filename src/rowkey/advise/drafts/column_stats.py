@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.advise.drafts.name_hints import (
     is_like_calendar,
@@ -27,10 +27,15 @@ from rowkey.advise.drafts.text_forms import (
 )
 from rowkey.array_libraries import np, pa, pc
 from rowkey.schema import MIN_VALUES_FOR_FACTS
-from rowkey.workload import LayoutDetector, NumberDetector, find_count_layout
-
-if TYPE_CHECKING:
-    from rowkey.workload import DetectedLayout, DetectedNumbers, NumberLayout, TimeLayout
+from rowkey.workload import (
+    DetectedLayout,
+    DetectedNumbers,
+    LayoutDetector,
+    NumberDetector,
+    NumberLayout,
+    TimeLayout,
+    find_count_layout,
+)
 
 MAX_CHOICES = 16
 """Different texts of a `choice`; of more, a new one is likely to come."""

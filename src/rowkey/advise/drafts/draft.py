@@ -6,34 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os.path import relpath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.advise.drafts.cautions import format_left_out_columns, format_unparsed_time
 from rowkey.advise.drafts.draft_text import ALLOWED_REASONS, annotate_design, build_design_options
-from rowkey.advise.drafts.inferred_schema import infer_schema
+from rowkey.advise.drafts.inferred_schema import InferredSchema, infer_schema
 from rowkey.advise.drafts.key_columns import allow_few_values, build_first_key
 from rowkey.advise.drafts.roles import (
     MIN_ROWS_TO_JUDGE,
+    ColumnRoles,
     add_key_columns,
     assign_roles,
     reassign_roles,
 )
 from rowkey.advise.judgement import JudgedDesign
 from rowkey.advise.key_search import search_on_source
-from rowkey.advise.verdict import judge_design
+from rowkey.advise.verdict import DesignVerdict, judge_design
 from rowkey.cells import build_table_name
 from rowkey.design import Design
 from rowkey.lint import LintResult, check_design
 from rowkey.open_file_limit import explain_shortage
-from rowkey.simulate import open_source
-from rowkey.workload import SkippedRows
-
-if TYPE_CHECKING:
-    from rowkey.advise.drafts.inferred_schema import InferredSchema
-    from rowkey.advise.drafts.roles import ColumnRoles
-    from rowkey.advise.verdict import DesignVerdict
-    from rowkey.simulate import PhaseProgress, Simulation
-    from rowkey.workload import SampleInput
+from rowkey.simulate import PhaseProgress, Simulation, open_source
+from rowkey.workload import SampleInput, SkippedRows
 
 DEFAULT_SERVERS = 8
 """Region servers where nobody says how many: the default of a design file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.advise.drafts.cautions import (
     COMMENT_WIDTH,
@@ -12,20 +12,16 @@ from rowkey.advise.drafts.cautions import (
     format_unparsed_time,
     wrap_comment,
 )
+from rowkey.advise.drafts.inferred_schema import InferredColumn, InferredSchema
 from rowkey.advise.drafts.key_columns import allow_few_values, explain_key
-from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE
+from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE, ColumnRoles
 from rowkey.advise.verdict import judge_design
-from rowkey.design import Design, format_path, format_toml_value
+from rowkey.design import Design, SourceMap, format_path, format_toml_value
+from rowkey.lint import Finding, LintResult
 from rowkey.messages import pluralize, shorten_text
+from rowkey.proposals import KeyProposal
 from rowkey.schema import Condition, Ordering, Parameter
-
-if TYPE_CHECKING:
-    from rowkey.advise.drafts.inferred_schema import InferredColumn, InferredSchema
-    from rowkey.advise.drafts.roles import ColumnRoles
-    from rowkey.design import SourceMap
-    from rowkey.lint import Finding, LintResult
-    from rowkey.proposals import KeyProposal
-    from rowkey.simulate import Simulation
+from rowkey.simulate import Simulation
 
 MIN_RISING_SHARE = 0.999
 """Share of times not below all before them, under which the file is said to be out of order."""

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.advise.drafts.cautions import MAX_LISTED_COLUMNS
 from rowkey.advise.drafts.column_options import find_column_options
@@ -16,8 +16,11 @@ from rowkey.array_libraries import pa
 from rowkey.errors import Mistakes, SampleError
 from rowkey.keys import Field, bind_fields, build_key
 from rowkey.messages import shorten_text
-from rowkey.schema import FieldDeclaration, FieldRef, find_name_mistake
+from rowkey.schema import FieldDeclaration, FieldFacts, FieldRef, find_name_mistake
+from rowkey.simulate import PhaseProgress
 from rowkey.workload import (
+    RecordedSample,
+    SampleInput,
     SampleSummary,
     SkippedRows,
     check_values,
@@ -26,11 +29,6 @@ from rowkey.workload import (
     record_sample,
     refuse_uncertain_layout,
 )
-
-if TYPE_CHECKING:
-    from rowkey.schema import FieldFacts
-    from rowkey.simulate import PhaseProgress
-    from rowkey.workload import RecordedSample, SampleInput
 
 MAX_COLUMNS = 1_000
 """Fields that a design may have."""

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from rowkey.advise.drafts.roles import MIN_SPREADING_VALUES, count_lost_rows, is_measured, is_prose
+from rowkey.advise.drafts.inferred_schema import InferredColumn
+from rowkey.advise.drafts.roles import (
+    MIN_SPREADING_VALUES,
+    ColumnRoles,
+    count_lost_rows,
+    is_measured,
+    is_prose,
+)
+from rowkey.design import Design
 from rowkey.messages import join_names, pluralize
 from rowkey.proposals import (
     BUCKETS_PER_SERVER,
@@ -16,13 +23,7 @@ from rowkey.proposals import (
     build_salt,
     is_spreading_term,
 )
-from rowkey.schema import FieldRef, FunctionCall, find_field_refs, format_key
-
-if TYPE_CHECKING:
-    from rowkey.advise.drafts.inferred_schema import InferredColumn
-    from rowkey.advise.drafts.roles import ColumnRoles
-    from rowkey.design import Design
-    from rowkey.schema import Term
+from rowkey.schema import FieldRef, FunctionCall, Term, find_field_refs, format_key
 
 DIGEST_BYTES = 8
 """Bytes of a digest: a million values meet with odds of 3 in 100 million."""

@@ -21,12 +21,12 @@ from rowkey.advise.drafts.name_hints import (
     is_like_time,
 )
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.proposals import BUCKETS_PER_SERVER, MIN_VALUES_PER_REGION
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
     from rowkey.advise.drafts.inferred_schema import InferredColumn, InferredSchema
-    from rowkey.design import Design
 
 MIN_SPREADING_VALUES = MIN_VALUES_PER_REGION * BUCKETS_PER_SERVER * 8
 """Values from which a hash fills the buckets of eight servers evenly."""

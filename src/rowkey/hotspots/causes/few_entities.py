@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
-from rowkey.design import count_combined_values
+from rowkey.design import Design, count_combined_values
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.declared_part import count_table_values, has_more_values_declared
 from rowkey.hotspots.leading_parts import (
@@ -24,12 +24,10 @@ from rowkey.hotspots.region_coverage import (
 from rowkey.hotspots.skew import compute_even_skew, is_improbably_few
 from rowkey.messages import pluralize
 from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
-from rowkey.regions import compute_server_imbalance
+from rowkey.regions import Boundaries, compute_server_imbalance
+from rowkey.schema import FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
     from rowkey.workload import KeyedEvents
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
+from rowkey.design import Design
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.declared_part import has_more_values_declared
 from rowkey.hotspots.heavy_values import (
@@ -29,12 +30,10 @@ from rowkey.hotspots.region_coverage import has_outdated_splits
 from rowkey.hotspots.skew import WARM_RATIO
 from rowkey.plan import plan_read
 from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
-from rowkey.schema import Equal
+from rowkey.regions import Boundaries
+from rowkey.schema import Equal, FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
     from rowkey.workload import KeyedEvents
 
 MIN_EVENTS_PER_WINDOW = 50

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from rowkey.design import Design
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.load_result import (
     CauseFinding,
@@ -14,11 +14,8 @@ from rowkey.hotspots.load_result import (
     format_row_remedy,
     format_skew_floor,
 )
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
+from rowkey.regions import Boundaries
+from rowkey.schema import FieldFacts
 
 
 class HotRowCause(Cause):

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from rowkey.design import Design
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import find_clock_field
 from rowkey.hotspots.least_skew import compute_least_skew
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.messages import pluralize
 from rowkey.proposals import ANOTHER_KEY, PER_BUCKET
-from rowkey.regions import compute_server_imbalance
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
+from rowkey.regions import Boundaries, compute_server_imbalance
+from rowkey.schema import FieldFacts
 
 MIN_NOTABLE_SKEW = 1.1
 MAX_REGION_EXCESS = 1.25

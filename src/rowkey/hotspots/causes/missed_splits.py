@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey import workload
 from rowkey.array_libraries import np, pa
-from rowkey.design import count_combined_values, format_toml_value, list_key_prefixes
+from rowkey.design import Design, count_combined_values, format_toml_value, list_key_prefixes
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import find_clock_field, find_leading_part
 from rowkey.hotspots.least_skew import compute_least_skew
@@ -37,12 +37,10 @@ from rowkey.proposals import (
     format_quantile_splits,
     has_bucket_splits,
 )
-from rowkey.regions import locate_key_array
+from rowkey.regions import Boundaries, locate_key_array
+from rowkey.schema import FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
     from rowkey.workload import KeyedEvents
 
 

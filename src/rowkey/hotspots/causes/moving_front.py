@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from rowkey.design import Design
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import estimate_front_share, find_clock_field
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.proposals import ANOTHER_KEY
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
+from rowkey.regions import Boundaries
+from rowkey.schema import FieldFacts
 
 SORTED_ARRIVAL = "bulk_sorted"
 IMPORT_REMEDY = "Shuffle the rows before they are loaded, or use a bulk load of HFiles."

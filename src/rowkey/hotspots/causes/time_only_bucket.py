@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from rowkey.design import Design
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import CLOCK_ARRIVALS, find_leading_part, is_time_only
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
+from rowkey.keys import Part
 from rowkey.messages import pluralize
 from rowkey.proposals import ANOTHER_KEY
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import Part
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
+from rowkey.regions import Boundaries
+from rowkey.schema import FieldFacts
 
 SECOND_NS = 1_000_000_000
 

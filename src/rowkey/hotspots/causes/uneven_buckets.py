@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.design import Design
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import is_time_only
 from rowkey.hotspots.least_skew import compute_least_skew
 from rowkey.hotspots.load_result import CauseFinding, LoadResult, assign_row_codes
 from rowkey.hotspots.skew import compute_even_skew
-from rowkey.keys import Determinant
+from rowkey.keys import Determinant, Part
 from rowkey.messages import pluralize
 from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
-from rowkey.regions import compute_server_imbalance
+from rowkey.regions import Boundaries, compute_server_imbalance
+from rowkey.schema import FieldFacts
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
-    from rowkey.keys import Part
-    from rowkey.regions import Boundaries
-    from rowkey.schema import FieldFacts
     from rowkey.workload import KeyedEvents
 
 MIN_UNEVEN_RATIO = 1.5

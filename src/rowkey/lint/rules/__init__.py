@@ -1,4 +1,4 @@
-"""What experience knows of table designs: one rule a file."""
+"""What experience knows of table designs: each rule a class."""
 
 from rowkey.lint.contract import Rule
 from rowkey.plugins import find_plugins

@@ -26,11 +26,9 @@ from rowkey.errors import SampleError
 from rowkey.json_objects import build_object
 from rowkey.workload.columnar.json_arrays import HEAD_BYTES, ArrayLines, is_array_of_objects
 from rowkey.workload.columnar.quoted_json import format_quoted, quote_values
-from rowkey.workload.sample_streams import open_uncompressed
+from rowkey.workload.sample_streams import ReadProgress, open_uncompressed
 
 if TYPE_CHECKING:
-    from rowkey.workload.sample_streams import ReadProgress
-
     ValuePath = tuple[str, ...]
 
 BLOCK_BYTES = 1 << 23

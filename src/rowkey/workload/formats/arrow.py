@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from rowkey.array_libraries import pa
 from rowkey.errors import SampleError
@@ -20,14 +20,11 @@ from rowkey.workload.columnar.arrow_ipc import (
 from rowkey.workload.columnar.batches import choose_columns, find_unread_columns, refuse_damaged
 from rowkey.workload.compression import find_compression
 from rowkey.workload.contract import SampleFormat
-from rowkey.workload.records import build_empty_batch
+from rowkey.workload.records import SkippedRows, build_empty_batch
 from rowkey.workload.sample_streams import (
     copy_to_temporary_file,
     open_uncompressed,
 )
-
-if TYPE_CHECKING:
-    from rowkey.workload.records import SkippedRows
 
 
 class ArrowFormat(SampleFormat):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import pa
 from rowkey.errors import SampleError
@@ -18,16 +18,13 @@ from rowkey.workload.contract import (
     read_null_texts,
 )
 from rowkey.workload.header_names import check_comments, check_names, suggest_more_names
-from rowkey.workload.records import MalformedLines, build_batches
+from rowkey.workload.records import MalformedLines, SkippedRows, build_batches
 from rowkey.workload.sample_streams import (
     ESCAPE_INVALID_BYTES,
     MARK_INVALID_BYTES,
     read_lines,
     resolve_columns,
 )
-
-if TYPE_CHECKING:
-    from rowkey.workload.records import SkippedRows
 
 _MAX_COMMENT_LINES = 100
 """First lines that may be comments."""

@@ -16,7 +16,7 @@ from rowkey.errors import SampleError, Unavailable
 from rowkey.messages import Message, join_names, shorten_text, suggest_name
 from rowkey.workload.contract import SKIP_LINES_OPTION, PluginOption, SampleFormat
 from rowkey.workload.header_names import check_names
-from rowkey.workload.records import MAX_BATCH_RECORDS
+from rowkey.workload.records import MAX_BATCH_RECORDS, SkippedRows
 from rowkey.workload.sample_streams import (
     MAX_FREE_UNPACKED_BYTES,
     MAX_UNPACKED_RATIO,
@@ -25,8 +25,6 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.workload.records import SkippedRows
-
     Row = Sequence[Any]
 
 _OLD_FILE = b"\xd0\xcf\x11\xe0"

@@ -33,6 +33,7 @@ from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batc
 from rowkey.workload.sample_streams import (
     MARK_INVALID_BYTES,
     OTHER_FORMAT_REMEDY,
+    ReadProgress,
     open_uncompressed,
     resolve_columns,
 )
@@ -40,7 +41,6 @@ from rowkey.workload.sample_streams import (
 if TYPE_CHECKING:
     ParsedObjects = list[tuple[int, dict[str, Any]]]
     from rowkey.workload.columnar.json_blocks import ValuePath
-    from rowkey.workload.sample_streams import ReadProgress
 
 MAX_NAMES = 1 << 16
 """Most names in the objects of a file; with more, the names are really values."""

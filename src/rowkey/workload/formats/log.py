@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import pa
 from rowkey.errors import InvalidArgument, SampleError
@@ -20,14 +20,12 @@ from rowkey.workload.records import (
     MAX_BATCH_CHARACTERS,
     MAX_BATCH_RECORDS,
     MalformedLines,
+    SkippedRows,
     build_text_batch,
 )
 from rowkey.workload.sample_streams import read_lines, resolve_columns
 from rowkey.workload.values.time_detection import LayoutDetector
 from rowkey.workload.values.time_layouts import UNCERTAIN_ZONES
-
-if TYPE_CHECKING:
-    from rowkey.workload.records import SkippedRows
 
 DETECTION_LINES = 200
 """First lines from which a log is recognized."""

@@ -25,7 +25,7 @@ from rowkey.workload.columnar.parquet_pages import (
 )
 from rowkey.workload.compression import find_compression
 from rowkey.workload.contract import SampleFormat
-from rowkey.workload.records import build_empty_batch
+from rowkey.workload.records import SkippedRows, build_empty_batch
 from rowkey.workload.sample_streams import (
     copy_to_temporary_file,
     measure_stream,
@@ -34,8 +34,6 @@ from rowkey.workload.sample_streams import (
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
-
-    from rowkey.workload.records import SkippedRows
 
 
 class ParquetFormat(SampleFormat):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument
@@ -20,11 +20,9 @@ from rowkey.workload.values.time_layouts import (
     ZONE,
     CountLayout,
     DirectiveLayout,
+    TimeLayout,
     build_pattern,
 )
-
-if TYPE_CHECKING:
-    from rowkey.workload.values.time_layouts import TimeLayout
 
 MAX_TOKENS = 64
 MAX_PATTERN_CHARACTERS = 4_096

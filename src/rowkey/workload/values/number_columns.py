@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from rowkey.array_libraries import pa, pc
 from rowkey.errors import SampleError
 from rowkey.messages import Message, shorten_text
-from rowkey.workload.contract import format_inline_table
-from rowkey.workload.values.number_layouts import NumberDetector
+from rowkey.workload.contract import SampleFormat, format_inline_table
+from rowkey.workload.values.number_layouts import DetectedNumbers, NumberDetector, NumberLayout
 from rowkey.workload.values.typed_columns import convert_column, is_text_column
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
-    from rowkey.workload.contract import SampleFormat
-    from rowkey.workload.values.number_layouts import DetectedNumbers, NumberLayout
 
 _WHOLE_FLOAT = r"^\s*([+-]?[0-9]+)\.0+\s*$"
 """A whole number with a point, as spreadsheets and data frames write it."""

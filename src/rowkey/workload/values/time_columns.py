@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import SampleError
 from rowkey.messages import Message, shorten_text
+from rowkey.workload.contract import SampleFormat
 from rowkey.workload.values.calendar_digits import has_calendar_digits, parse_calendar_digits
 from rowkey.workload.values.rejection import CALENDAR_FORMAT
-from rowkey.workload.values.time_detection import LayoutDetector
+from rowkey.workload.values.time_detection import DetectedLayout, LayoutDetector
 from rowkey.workload.values.time_layouts import (
     COUNT_DIGITS,
     COUNT_LAYOUTS,
@@ -19,6 +20,8 @@ from rowkey.workload.values.time_layouts import (
     LEAP_YEAR,
     SECOND_NS,
     CountLayout,
+    ParsedTimes,
+    TimeLayout,
     count_days,
 )
 from rowkey.workload.values.time_range import EARLIEST_NS, LATEST_NS
@@ -30,9 +33,6 @@ from rowkey.workload.values.typed_columns import (
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
-    from rowkey.workload.contract import SampleFormat
-    from rowkey.workload.values.time_detection import DetectedLayout
-    from rowkey.workload.values.time_layouts import ParsedTimes, TimeLayout
 
 _MAX_STEP_BACK_S = 183 * 86_400
 """Seconds that a time may lie before the one in front of it, in a file that is not in order."""

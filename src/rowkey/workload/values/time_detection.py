@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np, pa
-from rowkey.workload.values.time_layouts import DAY_S, DirectiveLayout, build_pattern
-
-if TYPE_CHECKING:
-    from rowkey.workload.values.time_layouts import ParsedTimes, TimeLayout
+from rowkey.workload.values.time_layouts import (
+    DAY_S,
+    DirectiveLayout,
+    ParsedTimes,
+    TimeLayout,
+    build_pattern,
+)
 
 MIN_MATCHING_SHARE = 0.95
 """Share of the different texts that a layout must read; the others are skipped and counted."""
