@@ -366,6 +366,30 @@ rate = "{rate}"
     assert expected == [(one.evidence["keys"], one.evidence["events"]) for one in found]
 
 
+@pytest.mark.parametrize(
+    ("values", "severity", "remedy"),
+    [
+        (["i64"], "info", "Write v0 by increments: of puts, the last one wins."),
+        (["i64", "i64"], "info", "Write v0 and v1 by increments: of puts, the last one wins."),
+        (["i64", "u64"], "warning", "Add a field to the key"),
+        ([], "warning", "Add a field to the key"),
+    ],
+)
+def test_rows_of_counters_are_written_often(values: list[str], severity: str, remedy: str) -> None:
+    """Many events for each key are a warning, and a remark where all of them may be counted."""
+    fields = {"gate": {"type": "u32", "distinct": 3}, "day": "date"}
+    design = Design(
+        "gates",
+        "[gate][day]",
+        fields=fields | {f"v{n}": one for n, one in enumerate(values)},
+        families={"d": {"ttl": "30d"}},
+        writes={"rate": "30/s"},
+    )
+    (found,) = check_design(design, select=["RK108"]).findings
+    assert severity == found.severity
+    assert found.remedy.startswith(remedy)
+
+
 @pytest.mark.parametrize(("declared", "expected"), [(600, []), (599, [600])])
 def test_declared_values_are_compared_with_those_of_the_sample(
     tmp_path: Path, declared: int, expected: list[int]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rowkey.workload import SampleSummary
 
 
+COUNTER_TYPE = "i64"
+"""The type of fields that increments change."""
 MIN_EVENTS_PER_KEY = 10
 """Events written for each key from which on they are far more than keys."""
 
@@ -32,7 +34,7 @@ class OverwrittenRows(Rule):
     equal in every field lose nothing. Under a random salt such a row is not overwritten but stored
     twice, which random-salt reports. Without repeated keys in a sample it compares the events of
     the declared rate in the time to live with the keys that the fields of a key with the time can
-    take then, if ten events or more share each.
+    take then, if ten events or more share each; a remark if all other fields may be counters.
 
     Why it hurts: a put of the same row, family and qualifier is a further version, and one version
     is kept by default. The earlier event is lost without an error.
@@ -139,12 +141,20 @@ order    = "u64"
         keys, events = prod(counts.values()), rate * kept_s
         if keys == inf or events < MIN_EVENTS_PER_KEY * keys:
             return
+        values = [
+            one for name, one in design.fields.items() if name not in design.layout.identity_fields
+        ]
+        are_counters = bool(values) and all(one.type.name == COUNTER_TYPE for one in values)
+        names = " and ".join(one.name for one in values)
         yield self.build_finding(
             "key",
             f"{events:,.0f} events are written in the time to live at {rate:,g}/s, but the key can "
             f"take {keys:,.0f} values in it: each row is written {events / keys:,.0f} times",
-            "Add a field to the key that distinguishes these events, or count them with increments "
-            "of one row; or allow this rule, if the last event should win.",
+            f"Write {names} by increments: of puts, the last one wins."
+            if are_counters
+            else "Add a field to the key that distinguishes these events, or count them with "
+            "increments of one row; or allow this rule, if the last event should win.",
+            severity="info" if are_counters else self.severity,
             value=str(subject.key),
             keys=keys,
             events=events,

@@ -92,7 +92,7 @@ class LongKey(Rule):
     """The row key takes more space than the data it finds.
 
     What it does: takes the mean length of a key, if the sample or the file tells it, and the bytes
-    that all cells of an event spend on it.
+    that all cells of an event spend on it; up to 100 bytes only where something can be shorter.
 
     Why it hurts: every cell repeats the key: in the memstore, in the block cache and, before
     encoding, in the file. A cell with a value of 8 bytes and a key of 100 is mostly key.
@@ -151,12 +151,15 @@ clicks = "u32"
         share = spent / subject.event_bytes
         if mean <= self.WARNING_ABOVE_BYTES and (cells >= 2 or share < 0.5):
             return  # with several cells, another rule reports the missing encoding
+        remedy = self._format_remedy(subject)
+        if not remedy and mean <= self.WARNING_ABOVE_BYTES:
+            return
         n_cells = "the cell" if cells == 1 else f"{format_number(cells)} cells"
         yield self.build_finding(
             "key",
             f"the row key of {mean:,.0f} bytes is stored with {n_cells} of each event, which "
             f"takes {spent:,.0f} of the event's {subject.event_bytes:,.0f} bytes ({share:.0%})",
-            self._format_remedy(subject),
+            remedy,
             severity="warning" if mean > self.WARNING_ABOVE_BYTES else "info",
             value=round(mean, 1),
             verdict="HBase allows 32,767 bytes; what matters is the bytes in each cell.",
@@ -167,7 +170,7 @@ clicks = "u32"
 
     @staticmethod
     def _format_remedy(subject: LintSubject) -> str:
-        """Return the remedy: a shorter encoding of a key field, or general advice."""
+        """Return the remedy: a shorter form of a key field, or general advice; else nothing."""
         for notation, part in subject.iter_parts():
             if not isinstance(part, FieldPart):
                 continue
@@ -191,9 +194,17 @@ clicks = "u32"
                     f"Write [digest({name}, {DIGEST_BYTES})] instead of {notation}{splits}: all "
                     f"reads give {name} whole, and a column then stores it once."
                 )
+        advice = []
+        if any(field.type.is_sequence for field in subject.key.fields.values()):
+            advice.append("use ids instead of names")
+        if len(subject.cells) > 1:
+            advice.append("pack the columns into one cell")
+        if not advice:
+            return ""
+        text = ", or ".join(advice)
         return (
-            "Use ids instead of names, or pack the columns into one cell; a block encoding "
-            "shortens keys in files and in the cache, but not in the memstore."
+            f"{text[0].upper()}{text[1:]}; a block encoding shortens keys in files and in the "
+            "cache, but not in the memstore."
         )
 
 
