@@ -138,6 +138,8 @@ clicks = "u32"
 """
     WARNING_ABOVE_BYTES = 100
     """Bytes above which it is a warning. Source: verdict on claim 4."""
+    MAX_BUCKET_BYTES = 4
+    """Bytes of a part with a transform from which fewer are advised: buckets have 1 to 4."""
     MAX_UNREPORTED_BYTES = 16
     """Bytes up to which nothing is reported."""
 
@@ -168,8 +170,8 @@ clicks = "u32"
             share=share,
         )
 
-    @staticmethod
-    def _format_remedy(subject: LintSubject) -> str:
+    @classmethod
+    def _format_remedy(cls, subject: LintSubject) -> str:
         """Return the remedy: a shorter form of a key field, or general advice; else nothing."""
         for notation, part in subject.iter_parts():
             if not isinstance(part, FieldPart):
@@ -194,7 +196,11 @@ clicks = "u32"
                     f"Write [digest({name}, {DIGEST_BYTES})] instead of {notation}{splits}: all "
                     f"reads give {name} whole, and a column then stores it once."
                 )
-        advice = []
+        advice = [
+            f"write {notation} in fewer bytes"
+            for notation, part in subject.iter_parts()
+            if not isinstance(part, FieldPart) and (part.framing.width or 0) > cls.MAX_BUCKET_BYTES
+        ]
         if any(field.type.is_sequence for field in subject.key.fields.values()):
             advice.append("use ids instead of names")
         if len(subject.cells) > 1:
