@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from rowkey.regions import SPLIT_ALGORITHMS
 from rowkey.rows import PLACEMENTS
 from rowkey.workload import DISTRIBUTIONS, FORMATS
 from tidy import conventions
-from tidy.tree import PACKAGE, Source, read_sources
+from tidy.tree import PACKAGE, ROOT, Source, read_sources
 
 if TYPE_CHECKING:
     from tidy.conventions import Convention
@@ -150,6 +151,14 @@ def _find_file(name: str, plugin: Any) -> str:
         return name
     package, _, file = plugin.__module__.rpartition(".")
     return file if package.startswith("rowkey.") else ""
+
+
+def test_the_page_on_the_design_has_every_package() -> None:
+    """Each package has a row of its own in the table of `docs/design-of-rowkey.md`."""
+    page = (ROOT / "docs" / "design-of-rowkey.md").read_text("utf-8")
+    rows = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    packages = {file.parent.name for file in (ROOT / PACKAGE).glob("*/__init__.py")}
+    assert set() == packages - rows
 
 
 def test_a_class_name_is_used_once() -> None:
