@@ -6,7 +6,6 @@ import os
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -93,10 +92,16 @@ def list_costs(judged: JudgedDesign) -> tuple[float, ...]:
     return judged.write_harm, judged.read_cost, judged.event_bytes
 
 
-@cache
-def advise_and_judge_all(seed: int) -> tuple[Advice, tuple[JudgedDesign, ...]]:
-    """Return the advice on a workload, and every valid candidate judged in full."""
-    design, events = make_workload(seed)
+Judged = tuple[int, Advice, tuple[JudgedDesign, ...]]
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def judged_workload(request: pytest.FixtureRequest) -> Judged:
+    """The seed of a workload, the advice on it, and every valid candidate judged in full.
+
+    One workload at a time is kept: each takes hundreds of MB.
+    """
+    design, events = make_workload(request.param)
     declared = judge(design, events)
     summary = declared.source.summary
     assert summary is not None
@@ -112,7 +117,7 @@ def advise_and_judge_all(seed: int) -> tuple[Advice, tuple[JudgedDesign, ...]]:
     for candidate in candidates:
         with suppress(InvalidDesign):
             judged.append(judge(apply_proposal(design, candidate), events))
-    return search(design, events), tuple(judged)
+    return request.param, search(design, events), tuple(judged)
 
 
 def list_allowed(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> Iterator[JudgedDesign]:
@@ -124,18 +129,13 @@ def list_allowed(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> Iter
             yield one
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        pytest.param(
-            seed, marks=pytest.mark.xfail(strict=True, reason=LOST[seed]) if seed in LOST else ()
-        )
-        for seed in SEEDS
-    ],
-)
-def test_no_candidate_is_better_than_all_picks(seed: int) -> None:
+def test_no_candidate_is_better_than_all_picks(
+    judged_workload: Judged, request: pytest.FixtureRequest
+) -> None:
     """For every candidate a pick, or the declared design, is as good in verdict and every cost."""
-    advice, judged = advise_and_judge_all(seed)
+    seed, advice, judged = judged_workload
+    if seed in LOST:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=LOST[seed]))
     answers = [advice.declared, *(pick.judged for pick in advice.picks)]
     lost = [
         (format_key(one.design.key.terms), one.verdict.grade, list_costs(one))
@@ -161,10 +161,9 @@ def test_a_key_is_refused_by_what_a_replay_shows_of_its_writes() -> None:
     assert "good" == best.verdict.grade
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_key_is_below_the_bounds(seed: int) -> None:
+def test_no_key_is_below_the_bounds(judged_workload: Judged) -> None:
     """Every candidate without a salt reaches each bound: servers, the busiest one, and reads."""
-    advice, judged = advise_and_judge_all(seed)
+    _, advice, judged = judged_workload
     bounds = advice.bounds
     keys = [one for one in judged if not one.design.key.is_salted]
     assert keys
