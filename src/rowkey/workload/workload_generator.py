@@ -181,11 +181,10 @@ class WorkloadGenerator:
 
     def _compute_value_cost(self, declared: Field) -> int:
         """Return the time to make a value, as a multiple of taking one from a list."""
-        if declared is self.writes.time or self.count_distinct(declared) <= MAX_LISTED_VALUES:
+        if declared is self.writes.time or self.is_listed(declared):
             return 1
-        if pa.types.is_integer(declared.type.build_arrow_type()):
-            return UNLISTED_NUMBER_COST
-        return 1 if self.is_listed(declared) else UNLISTED_TEXT_COST
+        is_number = pa.types.is_integer(declared.type.build_arrow_type())
+        return UNLISTED_NUMBER_COST if is_number else UNLISTED_TEXT_COST
 
     def is_listed(self, declared: Field) -> bool:
         """Return whether all values of a field are made once, rather than those of each block.
@@ -193,8 +192,10 @@ class WorkloadGenerator:
         Listed or not, events have the same values, but for integers.
         """
         distinct = self.count_distinct(declared)
-        if distinct <= MAX_LISTED_VALUES or pa.types.is_integer(declared.type.build_arrow_type()):
-            return distinct <= MAX_LISTED_VALUES
+        if distinct <= MAX_LISTED_VALUES:
+            return True
+        if pa.types.is_integer(declared.type.build_arrow_type()):
+            return False
         is_short = distinct * self._measure_value(declared) <= MAX_BLOCK_BYTES
         return is_short and distinct <= min(self.event_count, MAX_LONG_LIST)
 
