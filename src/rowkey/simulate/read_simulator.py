@@ -393,7 +393,8 @@ class ReadSimulator:
             ratio,
             scanned,
         )
-        scanned = min(scanned, asked)
+        # The sampled rows of few ranges may stand for fewer rows than the answer certainly has.
+        scanned = min(scanned, max(asked, limit))
         return spans, cut_spans(row_spans, last_rows, is_backwards=plan.is_backwards), scanned
 
     def _find_last_rows(
