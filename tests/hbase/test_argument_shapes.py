@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from rowkey import happybase
 from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.errors import InvalidArgument, RowkeyError
-from rowkey.hbase import ReadSpec, ScanSpec, Settings, happybase
+from rowkey.hbase import ReadSpec, ScanSpec, Settings
 from rowkey.hbase.table import HBaseTable
 
 CELL = Cell("d", b"q", LATEST, b"v")

@@ -107,7 +107,7 @@ def check_names(source: Source) -> Iterator[str]:
 def find_repeated_classes(sources: Iterable[Source]) -> list[str]:
     """Return the names of public classes that more than one file of the package defines.
 
-    `rowkey.hbase.happybase` has the class names of happybase.
+    `rowkey.happybase` has the class names of happybase.
     """
     counts = Counter(
         node.name

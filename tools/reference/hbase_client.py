@@ -24,7 +24,7 @@ from rowkey.errors import InvalidArgument
 from rowkey.hbase import HBaseError, Settings
 
 errors, filters, happybase = (
-    import_module(f"rowkey.hbase.{name}") for name in ("errors", "filters", "happybase")
+    import_module(f"rowkey.{name}") for name in ("hbase.errors", "hbase.filters", "happybase")
 )
 
 TITLES = {
@@ -43,7 +43,7 @@ def build_hbase_page() -> str:
 
     [A guide](../guides/the-hbase-client.md) shows how to use it; its errors have
     [their own page](hbase-errors.md). Filters are in `rowkey.hbase.filters`, errors in
-    `rowkey.hbase.errors`, and an API compatible with happybase in `rowkey.hbase.happybase`.
+    `rowkey.hbase.errors`, and an API compatible with happybase in `rowkey.happybase`.
     """
     blocks = ["## Limits", _format_limits()]
     for name in package.__all__:

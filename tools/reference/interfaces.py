@@ -155,9 +155,10 @@ def build_json_page() -> str:
     return build_page("JSON", build_json_page, *blocks)
 
 
-PACKAGES = ("zookeeper", "schema", "cells", "regions", "hbase", "engines", "keys", "rows", "plan",
-            "workload", "design", "proposals", "explanations", "hotspots", "lint", "simulate",
-            "advise", "catalog", "table", "move", "observe", "render", "portal")  # fmt: skip
+PACKAGES = ("zookeeper", "schema", "cells", "regions", "hbase", "happybase", "engines", "keys",
+            "rows", "plan", "workload", "design", "proposals", "explanations", "hotspots", "lint",
+            "simulate", "advise", "catalog", "table", "move", "observe", "render",
+            "portal")  # fmt: skip
 
 
 def build_python_page() -> str:

@@ -7,9 +7,11 @@ from rowkey.hbase.admin import Admin, TableDescriptor, build_table_schema
 from rowkey.hbase.client import Client, connect
 from rowkey.hbase.errors import HBaseError, InvalidRequest
 from rowkey.hbase.filters import BinaryComparator, ColumnRangeFilter, Filter, QualifierFilter
+from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.registry import parse_url
+from rowkey.hbase.requests.row_writes import DeleteRow
 from rowkey.hbase.scanning import ScanBlock, Scanner
 from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.table import HBaseTable
@@ -21,6 +23,7 @@ __all__ = [
     "Client",
     "ColumnRangeFilter",
     "Deadline",
+    "DeleteRow",
     "FamilySchema",
     "Filter",
     "HBaseError",
@@ -28,6 +31,7 @@ __all__ = [
     "InvalidRequest",
     "QualifierFilter",
     "ReadSpec",
+    "RegionLocation",
     "ScanBlock",
     "ScanSpec",
     "Scanner",

@@ -92,6 +92,18 @@ class Client:
         limit_s = self.settings.operation_timeout_s if wait_s is None else wait_s
         self._registry.get_meta_server(Deadline.from_now(limit_s))
 
+    def read_cluster_id(self, *, wait_s: float | None = None) -> str:
+        """Return the id that the cluster got when it was made.
+
+        Args:
+            wait_s: seconds to wait for the answer.
+
+        Raises:
+            RegistryUnavailable: no node answered.
+        """
+        limit_s = self.settings.operation_timeout_s if wait_s is None else wait_s
+        return self._registry.get_cluster_id(Deadline.from_now(limit_s))
+
     def dump_state(self) -> dict[str, Any]:
         """Return the state of the client as JSON values, to find the cause of a problem.
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from threading import Lock
 
-from rowkey.hbase.client import Client
-from rowkey.hbase.connection import ServerConnections
-from rowkey.hbase.registry import ClusterAddress
-from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase import Client, Settings, connect, parse_url
 
 
 class SharedClient:
     """A native client shared by connections: opened for the first, closed after the last.
 
     Args:
-        address: the address of the cluster.
+        url: the address of the cluster.
         settings: timeouts and limits of the client.
+
+    Raises:
+        InvalidArgument: the URL is not valid.
     """
 
-    def __init__(self, address: ClusterAddress, settings: Settings) -> None:
-        self._address, self._settings = address, settings
+    def __init__(self, url: str, settings: Settings) -> None:
+        parse_url(url)
+        self._url, self._settings = url, settings
         self._client: Client | None = None
         self._user_count = 0
         self._lock = Lock()
@@ -32,8 +33,7 @@ class SharedClient:
         """
         with self._lock:
             if self._client is None:
-                self._check_cluster()
-                self._client = Client(self._address, self._settings)
+                self._client = self._open_client()
             self._user_count += 1
             return self._client
 
@@ -46,12 +46,12 @@ class SharedClient:
             client, self._client = self._client, None
         client.close()
 
-    def _check_cluster(self) -> None:
-        """Read the cluster id from the registry, so that a wrong host raises at once."""
-        servers = ServerConnections(self._settings)
-        registry = self._address.open_registry(servers, self._settings)
+    def _open_client(self) -> Client:
+        """Return a new client after the cluster has answered, so that a wrong host raises."""
+        client = connect(self._url, self._settings)
         try:
-            registry.get_cluster_id(Deadline.from_now(self._settings.connect_timeout_s))
-        finally:
-            registry.close()
-            servers.close()
+            client.read_cluster_id(wait_s=self._settings.connect_timeout_s)
+        except BaseException:
+            client.close()
+            raise
+        return client

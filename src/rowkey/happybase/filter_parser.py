@@ -19,9 +19,9 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.filters import Filter, FilterList, SkipFilter, WhileMatchFilter
-from rowkey.hbase.happybase.arguments import to_bytes
-from rowkey.hbase.happybase.filter_specs import FILTER_SPECS, FilterArgument, format_filter_path
+from rowkey.happybase.arguments import to_bytes
+from rowkey.happybase.filter_specs import FILTER_SPECS, FilterArgument, format_filter_path
+from rowkey.hbase import Filter, filters
 from rowkey.messages import format_value, suggest_name
 
 MAX_DEPTH = 50
@@ -33,8 +33,8 @@ _WORD = re.compile(rb"[^ \t\r\n,()']+")
 _EXCERPT_BYTES = 24
 
 _WRAPPERS: dict[bytes, Callable[[Filter], Filter]] = {
-    b"SKIP": SkipFilter,
-    b"WHILE": WhileMatchFilter,
+    b"SKIP": filters.SkipFilter,
+    b"WHILE": filters.WhileMatchFilter,
 }
 _JOIN_WORDS = (b"AND", b"OR")
 _AFTER_FILTER = "AND, OR or the end of the text"
@@ -88,7 +88,7 @@ class _FilterParser:
         while self._peek_word() == word:
             self._offset += len(word)
             operands.append(operand())
-        return operands[0] if len(operands) == 1 else FilterList(join, tuple(operands))
+        return operands[0] if len(operands) == 1 else filters.FilterList(join, tuple(operands))
 
     def _parse_term(self) -> Filter:
         """Parse a filter, a filter after SKIP or WHILE, or an expression in parentheses."""

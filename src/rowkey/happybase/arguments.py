@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 
 from rowkey.cells import LATEST, Cell
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.filters import Filter
-from rowkey.hbase.filters.contract import MAX_INT32
-from rowkey.hbase.read_spec import ReadSpec
+from rowkey.hbase import Filter, ReadSpec
 from rowkey.messages import format_value
+
+MAX_INTEGER = 2**31 - 1
+"""The largest of Thrift's integers. Source: Hbase.thrift, i32."""
 
 BytesOrText: TypeAlias = bytes | str
 """Bytes, or text that is encoded as UTF-8."""
@@ -20,6 +21,10 @@ RowData: TypeAlias = (
     "Mapping[bytes, BytesOrText] | Mapping[str, BytesOrText] | Mapping[BytesOrText, BytesOrText]"
 )
 """Values by column; type checkers treat mappings with other key types as incompatible."""
+
+
+RowItem: TypeAlias = "tuple[bytes, dict[bytes, Any]]"
+"""A row key, and its values by column, `family:qualifier`."""
 
 
 class WrongArgumentType(InvalidArgument, TypeError):
@@ -165,10 +170,10 @@ def check_positive_integer(name: str, value: object) -> None:
         WrongArgumentType: the value is not an integer.
         InvalidArgument: the value is out of range.
     """
-    allowed = f"a whole number from 1 to {MAX_INT32}"
+    allowed = f"a whole number from 1 to {MAX_INTEGER}"
     if not isinstance(value, int) or isinstance(value, bool):
         raise build_type_error(name, value, allowed)
-    if not 1 <= value <= MAX_INT32:
+    if not 1 <= value <= MAX_INTEGER:
         raise InvalidArgument(name, f"{format_value(value)} is out of range", allowed)
 
 

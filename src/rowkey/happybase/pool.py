@@ -9,8 +9,8 @@ from threading import local
 from typing import Any
 
 from rowkey.errors import InvalidArgument, RowkeyError
-from rowkey.hbase.happybase.arguments import build_type_error
-from rowkey.hbase.happybase.connection import Connection
+from rowkey.happybase.arguments import build_type_error
+from rowkey.happybase.connection import Connection
 from rowkey.messages import format_value
 
 MAX_POOL_SIZE = 10_000

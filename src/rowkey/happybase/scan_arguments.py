@@ -6,19 +6,17 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rowkey.hbase.filters import Filter
-from rowkey.hbase.happybase.arguments import (
+from rowkey.happybase.arguments import (
     BytesOrText,
+    RowItem,
     WrongArgumentType,
     build_read_spec,
     build_type_error,
     check_positive_integer,
     to_bytes,
 )
-from rowkey.hbase.happybase.filter_parser import parse_filter
-from rowkey.hbase.read_spec import ScanSpec
-from rowkey.hbase.table import HBaseTable
-from rowkey.hbase.wire.row_items import RowItem
+from rowkey.happybase.filter_parser import parse_filter
+from rowkey.hbase import Filter, HBaseTable, ScanSpec
 from rowkey.regions import compute_prefix_stop
 
 DEFAULT_BATCH_SIZE = 1_000

@@ -8,19 +8,17 @@ from dataclasses import replace
 from typing import Any, Self
 
 from rowkey.errors import Closed, InvalidArgument
-from rowkey.hbase.client import Client
-from rowkey.hbase.happybase.arguments import (
+from rowkey.happybase.arguments import (
     BytesOrText,
     build_type_error,
     check_choice,
     to_bytes,
     to_text,
 )
-from rowkey.hbase.happybase.descriptors import parse_family
-from rowkey.hbase.happybase.shared_client import SharedClient
-from rowkey.hbase.happybase.table import Table
-from rowkey.hbase.registry import parse_url
-from rowkey.hbase.settings import Settings
+from rowkey.happybase.descriptors import parse_family
+from rowkey.happybase.shared_client import SharedClient
+from rowkey.happybase.table import Table
+from rowkey.hbase import Client, Settings
 from rowkey.messages import format_value
 
 DEFAULT_HOST, DEFAULT_PORT = "localhost", 2181
@@ -88,8 +86,10 @@ class Connection:
         if url is not None and (self.host, self.port) != (DEFAULT_HOST, DEFAULT_PORT):
             what = "a URL cannot be combined with host or port"
             raise InvalidArgument("url", what, remedy="Remove the host and the port.")
-        address = parse_url(_build_url(self.host, self.port) if url is None else url)
-        self._shared_client = SharedClient(address, _build_settings(timeout, settings))
+        self._shared_client = SharedClient(
+            _build_url(self.host, self.port) if url is None else url,
+            _build_settings(timeout, settings),
+        )
         if autoconnect:
             self.open()
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey.errors import InvalidArgument
+from rowkey.happybase import parse_filter
+from rowkey.happybase.filter_parser import MAX_DEPTH
 from rowkey.hbase import filters as f
-from rowkey.hbase.happybase import parse_filter
-from rowkey.hbase.happybase.filter_parser import MAX_DEPTH
 
 A, B, C = f.PrefixFilter(b"a"), f.PrefixFilter(b"b"), f.PrefixFilter(b"c")
 PA, PB, PC = (f"PrefixFilter('{name}')" for name in "abc")

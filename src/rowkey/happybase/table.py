@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import COUNTER_BYTES, find_table_name_mistakes
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.client import Client
-from rowkey.hbase.errors import TableNotFound
-from rowkey.hbase.filters import Filter
-from rowkey.hbase.filters.contract import MAX_INT32
-from rowkey.hbase.happybase.arguments import (
+from rowkey.happybase.arguments import (
+    MAX_INTEGER,
     BytesOrText,
     RowData,
+    RowItem,
     build_read_spec,
     build_type_error,
     check_positive_integer,
@@ -23,19 +21,19 @@ from rowkey.hbase.happybase.arguments import (
     to_row_dict,
     to_text,
 )
-from rowkey.hbase.happybase.batch import Batch
-from rowkey.hbase.happybase.descriptors import to_family_dict, to_region_dict
-from rowkey.hbase.happybase.scan_arguments import (
+from rowkey.happybase.batch import Batch
+from rowkey.happybase.descriptors import to_family_dict, to_region_dict
+from rowkey.happybase.scan_arguments import (
     DEFAULT_BATCH_SIZE,
     build_scan_spec,
     iter_scan_rows,
 )
-from rowkey.hbase.table import HBaseTable as Native
-from rowkey.hbase.wire.row_items import RowItem
+from rowkey.hbase import Client, Filter, errors
+from rowkey.hbase import HBaseTable as Native
 from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from rowkey.hbase.happybase.connection import Connection
+    from rowkey.happybase.connection import Connection
 
 
 class Table:
@@ -90,7 +88,7 @@ class Table:
                 to_region_dict(region)
                 for region in self.connection.client.admin.list_regions(self._name_text)
             ]
-        except TableNotFound:
+        except errors.TableNotFound:
             return []
 
     # Reading
@@ -156,7 +154,7 @@ class Table:
         """
         if versions is not None:
             check_positive_integer("versions", versions)
-        read = build_read_spec([column], timestamp, versions=versions or MAX_INT32)
+        read = build_read_spec([column], timestamp, versions=versions or MAX_INTEGER)
         cells = self.native_table.get(to_bytes("row", row), read).cells
         if include_timestamp:
             return [(cell.value, cell.timestamp) for cell in cells]

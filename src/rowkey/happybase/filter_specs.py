@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from rowkey.errors import InvalidArgument
 from rowkey.hbase import filters as f
-from rowkey.hbase.filters.contract import OPERATORS
 from rowkey.messages import format_value, pluralize, suggest_name
 
 CASE_INSENSITIVE = 2 | 32
@@ -17,6 +16,8 @@ CASE_INSENSITIVE = 2 | 32
 
 Source: ParseFilter.createComparator; java.util.regex.Pattern.
 """
+
+_OPERATORS = ("<", "<=", "=", "!=", ">=", ">")
 
 
 def format_filter_path(offset: int) -> str:
@@ -105,9 +106,9 @@ def _parse_bool(argument: FilterArgument) -> bool:
 def _parse_operator(argument: FilterArgument) -> str:
     """Return the comparison operator in an argument without quotes."""
     word = _parse_unquoted(argument, "an operator").decode(errors="replace")
-    if word not in OPERATORS:
+    if word not in _OPERATORS:
         raise argument.build_error(
-            f"{argument.excerpt} is not an operator", f"one of {' '.join(OPERATORS)}"
+            f"{argument.excerpt} is not an operator", f"one of {' '.join(_OPERATORS)}"
         )
     return word
 

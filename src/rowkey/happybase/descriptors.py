@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rowkey.cells import FOREVER_S, Family, bind_family
-from rowkey.hbase.happybase.arguments import WrongArgumentType, build_type_error, to_text
-from rowkey.hbase.locations import RegionLocation
+from rowkey.happybase.arguments import WrongArgumentType, build_type_error, to_text
+from rowkey.hbase import RegionLocation
 from rowkey.messages import format_value
 
 FAMILY_DEFAULTS: dict[str, Any] = {

@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import pytest
 
+from rowkey import happybase
 from rowkey.errors import Closed
-from rowkey.hbase import happybase
 from rowkey.hbase.errors import (
     NoSuchColumnFamily,
     PartialBatchFailure,
@@ -29,7 +29,7 @@ from rowkey.hbase.registry import RegistryUnavailable
 
 if TYPE_CHECKING:
     from cluster import Judge
-    from rowkey.hbase.happybase import Connection, Table
+    from rowkey.happybase import Connection, Table
 
 UNIQUE = f"h{uuid4().hex[:10]}"
 FOREVER = 2**31 - 1

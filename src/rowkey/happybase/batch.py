@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rowkey.cells import LATEST, Cell, CellType, RowCells, check_row
-from rowkey.hbase.happybase.arguments import (
+from rowkey.happybase.arguments import (
     BytesOrText,
     RowData,
     WrongArgumentType,
@@ -19,10 +19,10 @@ from rowkey.hbase.happybase.arguments import (
     to_bytes,
     to_timestamp,
 )
-from rowkey.hbase.requests.row_writes import DeleteRow
+from rowkey.hbase import DeleteRow
 
 if TYPE_CHECKING:
-    from rowkey.hbase.happybase.table import Table
+    from rowkey.happybase.table import Table
 
 
 @dataclass(slots=True)
