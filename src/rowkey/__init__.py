@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from rowkey.keys import Key, bind_key
+    from rowkey.progress import Progress
     from rowkey.render import show
     from rowkey.simulate import Simulation
     from rowkey.table import Table
@@ -89,6 +90,7 @@ _EXPORTS = {
     "IncomparableDesigns": "errors",
     "InvalidArgument": "errors",
     "NotSupported": "errors",
+    "Progress": "progress",
     "Key": "keys",
     "Mistake": "errors",
     "ReadError": "errors",
@@ -126,6 +128,7 @@ __all__ = [
     "Key",
     "Mistake",
     "NotSupported",
+    "Progress",
     "ReadError",
     "RowError",
     "RowkeyError",

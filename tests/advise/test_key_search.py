@@ -14,7 +14,7 @@ from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -24,14 +24,12 @@ from rowkey.advise import Advice, Assessment, DesignVerdict, JudgedDesign, searc
 from rowkey.advise.candidate_judge import CandidateJudge
 from rowkey.advise.key_search import SEARCHING
 from rowkey.design import Design
+from rowkey.progress import Progress, ReportProgress
 from rowkey.proposals import list_candidates
 from rowkey.render import ADVICE_FIELDS, build_advice_document, format_advice, list_paths
 from rowkey.schema import format_key
 from verdicts import test_expert
 from verdicts.recordings import write_recording
-
-if TYPE_CHECKING:
-    from rowkey.simulate import PhaseProgress
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 DESIGNS = Path(test_expert.__file__).parent / "designs"
@@ -158,12 +156,12 @@ def test_an_interrupted_search_has_the_best_keys_so_far(
     reads = [*ORDERS["reads"], {"name": "one", "where": "number = ?", "rate": "300/s"}]
     design = Design("orders", "[at][user][number]", **{**ORDERS, "reads": reads})
 
-    def interrupt(after: int) -> PhaseProgress:
+    def interrupt(after: int) -> ReportProgress:
         """Return a report of progress that is interrupted when a phase begins again."""
         starts = []
 
-        def report(phase: str, done: int, _: int) -> None:
-            starts.extend([phase] if phase == SEARCHING and not done else [])
+        def report(now: Progress) -> None:
+            starts.extend([now] if now.phase == SEARCHING and not now.done else [])
             if len(starts) == after:
                 starts.clear()
                 raise KeyboardInterrupt

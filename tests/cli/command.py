@@ -89,13 +89,18 @@ def build_signal_after_first_batch(name: str) -> str:
     return f"""
 import os, signal
 from threading import Thread
-from rowkey.cli.commands.load import LoadProgress
-report_progress = LoadProgress.report_progress
-def report_and_end(self, done, total):
-    LoadProgress.report_progress = report_progress
-    report_progress(self, done, total)
-    Thread(target=os.kill, args=(os.getpid(), signal.{name})).start()
-LoadProgress.report_progress = report_and_end
+from rowkey import table
+load_file = table.load_file
+def load_and_end(*words, progress, **options):
+    has_ended = False
+    def report_and_end(now):
+        nonlocal has_ended
+        progress(now)
+        if now.done and not has_ended:
+            has_ended = True
+            Thread(target=os.kill, args=(os.getpid(), signal.{name})).start()
+    return load_file(*words, progress=report_and_end, **options)
+table.load_file = load_and_end
 from rowkey.cli import main
 main()
 """

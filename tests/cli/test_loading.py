@@ -16,6 +16,7 @@ from pyarrow import csv, feather, parquet
 import rowkey
 from cli.command import LOGS, build_signal_after_first_batch, run, run_in_process
 from command_server import find_command
+from rowkey.progress import Progress
 from rowkey.table import load_file, open_table
 
 PLACE_OPTION = ("--on", "rocks:data")
@@ -440,13 +441,14 @@ def test_progress_of_csv_does_not_run_ahead(logs: Path, name: str) -> None:
     lines = [f"web-{n * 7919 % 9973},{1_609_459_200_000 + n}" for n in range(200_000)]
     text = "\n".join(["host,ts", *lines]).encode()
     Path(name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-    told: list[tuple[int, int]] = []
+    told: list[Progress] = []
     with open_table("logs", "rocks:data") as table:
-        load_file(table, name, progress=lambda *one: told.append(one))
+        load_file(table, name, progress=told.append)
     assert 3 < len(told)
-    assert [] == [one for one in told if not 160_000 < one[1] < 240_000]
-    assert 50_000 > told[0][0]
-    assert (200_000, 200_000) == told[-1]
+    begin, first, *_ = told
+    assert 0 == begin.done < first.done < 50_000
+    assert [] == [one for one in told[1:] if not 160_000 < one.total < 240_000]
+    assert Progress("rows", 200_000, 200_000, "rows") == told[-1]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "many.jsonl.gz"])
@@ -459,12 +461,12 @@ def test_progress_knows_where_it_will_end(logs: Path, name: str) -> None:
     else:
         convert_rows(name)
     count = COUNT if name in NAMES else 60_000
-    told: list[tuple[int, int]] = []
+    told: list[Progress] = []
     with open_table("logs", "rocks:data") as table:
-        load_file(table, name, progress=lambda *one: told.append(one))
-    assert (count, count) == told[-1]
-    assert [] == [one for one in told if not 0.9 < one[1] / count < 1.1]
-    assert sorted(told) == told
+        load_file(table, name, progress=told.append)
+    assert Progress("rows", count, count, "rows") == told[-1]
+    assert [] == [one for one in told[1:] if not 0.9 < one.total / count < 1.1]
+    assert sorted(told, key=lambda one: one.done) == told
 
 
 @pytest.mark.long

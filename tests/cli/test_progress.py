@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,10 +14,8 @@ from example_counts import cover_each
 from rowkey import Design
 from rowkey.advise import JudgedDesign, compare_designs, draft_design
 from rowkey.cli.options import REPLAY_WEIGHTS
-from rowkey.cli.screen import PhasedProgress, Progress
-
-if TYPE_CHECKING:
-    from rowkey.simulate import PhaseProgress
+from rowkey.cli.screen import ProgressBar
+from rowkey.progress import Progress, ReportProgress
 
 ROW_COUNT = 120_000
 SHORT_ROW_COUNT = 20_000
@@ -82,13 +79,13 @@ def write_events(folder: Path, count: int) -> Path:
     return path
 
 
-def judge_one(sample: Path, progress: PhaseProgress) -> None:
+def judge_one(sample: Path, progress: ReportProgress) -> None:
     """Judge one design."""
     judged = JudgedDesign(Design.loads(DESIGN), sample, progress=progress)
     assert judged.simulation.verdict.level in ("even", "warm")
 
 
-def judge_three(sample: Path, progress: PhaseProgress) -> None:
+def judge_three(sample: Path, progress: ReportProgress) -> None:
     """Compare three designs."""
     keys = ("[bucket(host, 16)]", "[bucket(host, 8)]", "[bucket(host, 32)]")
     designs = [Design.loads(DESIGN.replace(keys[0], key)) for key in keys]
@@ -96,12 +93,10 @@ def judge_three(sample: Path, progress: PhaseProgress) -> None:
 
 
 @cache
-def record_reports(
-    judge: Callable[[Path, PhaseProgress], None], sample: Path
-) -> list[tuple[str, int, int]]:
-    """Return the reports of a judgement: phase, count and total."""
-    reports: list[tuple[str, int, int]] = []
-    judge(sample, lambda *report: reports.append(report))
+def record_reports(judge: Callable[[Path, ReportProgress], None], sample: Path) -> list[Progress]:
+    """Return the reports of a judgement."""
+    reports: list[Progress] = []
+    judge(sample, reports.append)
     return reports
 
 
@@ -111,22 +106,22 @@ def record_reports(
     ids=lambda one: getattr(one, "__name__", str(one)),
 )
 def test_the_time_left_is_right_within_a_factor_of_two(
-    judge: Callable[[Path, PhaseProgress], None], costs_s: dict[str, float], sample: Path
+    judge: Callable[[Path, ReportProgress], None], costs_s: dict[str, float], sample: Path
 ) -> None:
     """After a tenth of the work the time left is between half and twice the real one."""
     clock = FakeClock(costs_s)
-    bar = PhasedProgress(REPLAY_WEIGHTS, as_json=True, clock=clock)
+    bar = ProgressBar(weights=REPLAY_WEIGHTS, as_json=True, clock=clock)
     estimates: list[tuple[float, float]] = []
     reports = record_reports(judge, sample)
     start_s = clock.now_s
-    for phase, count, total in reports:
-        clock.spend(phase, count)
-        bar(phase, count, total)
-        if (remaining_s := bar.line.last_report[2]) is not None:
+    for one in reports:
+        clock.spend(one.phase, one.done)
+        bar(one)
+        if (remaining_s := bar.remaining_s) is not None:
             estimates.append((clock.now_s, remaining_s))
     whole_s = clock.now_s - start_s
     late = [(now_s, left_s) for now_s, left_s in estimates if now_s - start_s > whole_s / 10]
-    assert ["reading", "replaying"] == list(dict.fromkeys(phase for phase, *_ in reports))[:2]
+    assert ["reading", "replaying"] == list(dict.fromkeys(one.phase for one in reports))[:2]
     assert len(late) > 2
     for now_s, left_s in late:
         real_s = whole_s - (now_s - start_s)
@@ -135,33 +130,48 @@ def test_the_time_left_is_right_within_a_factor_of_two(
 
 def test_a_draft_reports_each_of_its_passes(short_sample: Path) -> None:
     """Drafting a design reports the reading, then the replay under its key."""
-    told: list[tuple[str, int, int]] = []
-    draft_design(short_sample, progress=lambda *report: told.append(report))
-    phases = list(dict.fromkeys(phase for phase, _, _ in told))
+    told: list[Progress] = []
+    draft_design(short_sample, progress=told.append)
+    phases = list(dict.fromkeys(one.phase for one in told))
     assert ["reading", "replaying", "searching causes"] == phases[:3]
-    assert all(0 <= count <= total for phase, count, total in told if "causes" not in phase)
-    assert ("reading", SHORT_ROW_COUNT, SHORT_ROW_COUNT) in told
+    assert all(0 <= one.done <= one.total for one in told if "causes" not in one.phase)
+    assert Progress("reading", SHORT_ROW_COUNT, SHORT_ROW_COUNT) in told
 
 
 def test_a_phase_without_a_weight_has_no_time_left() -> None:
     """Where the number of phases is unknown, no time is shown instead of a wrong one."""
     clock = FakeClock({"reading": 1.0})
-    bar = PhasedProgress({}, as_json=True, clock=clock)
-    clock.spend("reading", 10)
-    bar("reading", 10, 20)
-    assert (10, 20, None) == bar.line.last_report
+    bar = ProgressBar(weights={}, as_json=True, clock=clock)
+    for count in (0, 10):
+        clock.spend("reading", count)
+        bar(Progress("reading", count, 20))
+    assert 1.0 == bar.progress.rate
+    assert bar.remaining_s is None
 
 
 def test_a_line_of_one_phase_knows_its_rate(capsys: pytest.CaptureFixture[str]) -> None:
     """A line of JSON has the rate and the seconds that are left at that rate."""
-    clock = FakeClock({"loading": 0.5})
-    with Progress("loading", as_json=True, clock=clock) as line:
-        clock.spend("loading", 20)
-        line(20, 60)
-    document = json.loads(capsys.readouterr().err)
-    assert (20, 60, 2.0, 20.0) == tuple(
-        document[name] for name in ("done", "total", "rate", "seconds_left")
-    )
+    clock = FakeClock({"rows": 0.5})
+    with ProgressBar({"rows": "loading"}, as_json=True, clock=clock) as bar:
+        bar(Progress("rows", 100, 160, "rows"))  # of an interrupted load
+        clock.spend("rows", 20)
+        bar(Progress("rows", 120, 160, "rows"))
+    first, last = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    names = ("what", "done", "total", "rate", "seconds_left")
+    assert ("loading", 100, 160, 0.0, None) == tuple(first[name] for name in names)
+    assert ("loading", 120, 160, 2.0, 20.0) == tuple(last[name] for name in names)
+
+
+def test_each_phase_ends_with_its_last_report(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON has the last report of each phase, also if it comes soon after another one."""
+    with ProgressBar(as_json=True, clock=lambda: 100.0) as bar:
+        for phase in ("copy", "verify"):
+            for count in (0, 1, 2):
+                bar(Progress(phase, count, unit="rows"))
+    lines = map(json.loads, capsys.readouterr().err.splitlines())
+    assert [("copy", 0), ("copy", 2), ("verify", 0), ("verify", 2)] == [
+        (line["what"], line["done"]) for line in lines
+    ]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from rowkey.engines import (
     get_time_ms,
 )
 from rowkey.errors import InvalidArgument, Unavailable
+from rowkey.progress import ReportProgress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -426,9 +427,7 @@ class JudgedEngine(Engine):
     def list_tables(self) -> list[str]:
         return self.judge.tables()
 
-    def create_table(
-        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
-    ) -> JudgedStore:
+    def create_table(self, spec: TableSpec, progress: ReportProgress | None = None) -> JudgedStore:
         families, settings = _halves({one.name: to_hbase_attributes(one) for one in spec.families})
         with convert_errors():
             self.judge.create(spec.name, families, spec.splits, spec.attributes, settings)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,18 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from move.mover_loop import build_designs  # noqa: E402
 from rowkey.move import Move, mover_lock  # noqa: E402
+from rowkey.progress import Progress, ReportProgress  # noqa: E402
 
 
-def print_parts() -> Callable[[str, int, int], None]:
+def print_parts() -> ReportProgress:
     """Return a function that prints each part of a step once."""
     last = ""
 
-    def report(part: str, done: int, total: int) -> None:
+    def report(now: Progress) -> None:
         nonlocal last
-        del done, total
-        if part != last:
-            last = part
-            print(part, flush=True)
+        if now.phase != last:
+            last = now.phase
+            print(last, flush=True)
 
     return report
 

@@ -23,6 +23,7 @@ from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.errors import BatchError, Conflict, Unavailable
 from rowkey.move import Move, RowCopier
+from rowkey.progress import Progress
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.row_writer import RowWriter
 from rowkey.table.table_location import TableLocation
@@ -283,10 +284,9 @@ class MoveUnderFire:
         self._compare("finished", kept.get_state())
         self._compare_foreign("finished", kept.get_state())
 
-    def _stop_foreign(self, step: str, done: int, total: int) -> None:
+    def _stop_foreign(self, now: Progress) -> None:
         """Let nobody write undeclared cells once all that has changed is copied."""
-        del done, total
-        if step == "catch up" and self.may_write_foreign:
+        if now.phase == "catch up" and self.may_write_foreign:
             self.may_write_foreign = False
             self._wait_for_threads()
 
@@ -300,11 +300,10 @@ class MoveUnderFire:
         """Switch to the other table while clients die, and go on for some changes."""
         self.is_deadly, has_begun, self.may_write_foreign = True, False, False
 
-        def watch(step: str, done: int, total: int) -> None:
+        def watch(now: Progress) -> None:
             nonlocal has_begun
-            del done, total
-            has_begun |= step == "switch"
-            if has_begun and step == "catch up":  # all clients wait
+            has_begun |= now.phase == "switch"
+            if has_begun and now.phase == "catch up":  # all clients wait
                 self.is_deadly = False
 
         self._wait_for_threads()

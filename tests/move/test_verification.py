@@ -30,6 +30,7 @@ from rowkey.move.comparison_rules import build_comparison_rules
 from rowkey.move.difference_search import MAX_ROUNDS
 from rowkey.move.row_hashes import BinDigest, RowHasher
 from rowkey.move.table_digest import hash_table
+from rowkey.progress import Progress
 from table.clients import ManualClock, open_client, set_buckets
 
 AT = MADE_EARLIER_MS
@@ -396,8 +397,8 @@ def test_a_digest_without_timestamps_fails(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_progress_can_end_the_work() -> None:
     """What the progress callback raises ends the comparison."""
 
-    def stop(done: int, _total: int) -> None:
-        if done:
+    def stop(now: Progress) -> None:
+        if now.done:
             raise KeyboardInterrupt
 
     with open_twins("by_user", "by_number") as twins:

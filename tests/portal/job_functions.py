@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from rowkey.errors import InvalidArgument
+from rowkey.progress import Progress
 
 if TYPE_CHECKING:
     from rowkey.portal.jobs.process import ProgressWriter
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
 def add(report: ProgressWriter, one: int, other: int) -> dict[str, Any]:
     """Return a sum, and print what is no report."""
-    report("adding", 1, 2)
+    report(Progress("adding", 1, 2))
     sys.stdout.write("not a report\n")
     return {"sum": one + other}
 
 
 def import_pandas(report: ProgressWriter) -> dict[str, Any]:
     """Return whether pandas is imported where an array is made, at which pyarrow would do so."""
-    report("making", 0, 1)
+    report(Progress("making", 0, 1))
     return {"length": len(pa.array([1])), "has_pandas": "pandas" in sys.modules}
 
 
@@ -41,7 +42,7 @@ def fail(report: ProgressWriter) -> dict[str, Any]:
 
 def sleep(report: ProgressWriter, started_file: str) -> dict[str, Any]:
     """Wait for a minute, after a file says that the process runs and has a temporary file."""
-    report("sleeping", 0, 1)
+    report(Progress("sleeping", 0, 1))
     Path(mkdtemp(), "rows").touch()
     Path(started_file).touch()
     time.sleep(60)
@@ -50,5 +51,5 @@ def sleep(report: ProgressWriter, started_file: str) -> dict[str, Any]:
 
 def allocate(report: ProgressWriter, size_bytes: int) -> dict[str, Any]:
     """Fill memory."""
-    report("allocating", 0, size_bytes)
+    report(Progress("allocating", 0, size_bytes))
     return {"bytes": len(b"x" * size_bytes)}

@@ -16,6 +16,7 @@ from portal.test_hostile_text import SOME_HOSTILE, check_page
 from portal.test_screens import OTHER_KEY, read_audit
 from portal.test_sessions import write_users
 from rowkey.portal.tables.steps import TableStep
+from rowkey.progress import Progress
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
@@ -210,12 +211,12 @@ def test_pages_go_on_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
 
     def work(step: TableStep) -> StepResult:
         with app.state.portal.engines.open_table("logs"):
-            step.report("copy", 45, 100)
+            step.report(Progress("copy", 45, 100, "rows"))
             is_seen.wait(DEADLINE_S)
         return {"rows": 1}, ["done"]
 
     step = app.state.portal.steps.start("logs", "move run", "ann", work)
-    while step.progress[0] == "":
+    while step.progress.phase == "":
         time.sleep(0.001)
     try:
         for path in ("/tables/logs/rows", "/tables/logs/load", "/designs/logs.toml"):
@@ -245,7 +246,7 @@ def test_the_rest_of_a_step_is_estimated(monkeypatch: pytest.MonkeyPatch) -> Non
         (5, ("verify", 10, 0), None),
     ):
         now[0] += seconds
-        step.report(*report)
+        step.report(Progress(*report))
         assert expected == step.remaining_s
 
 

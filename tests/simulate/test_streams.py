@@ -18,6 +18,7 @@ import rowkey.hotspots.windows as windows_module
 from example_counts import IS_LONG
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument, InvalidDesign, SampleError
+from rowkey.progress import Progress
 from rowkey.simulate import (
     choose_algorithm_splits,
     choose_design_splits,
@@ -228,14 +229,14 @@ def test_a_bare_algorithm_is_found_by_either_spelling() -> None:
 
 def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
     """The progress callback gets each phase with done and total events, at last the total."""
-    told: list[tuple[str, int, int]] = []
+    told: list[Progress] = []
     run(
         build_design(),
         write_sample(tmp_path, make_shuffled_rows(500)),
-        progress=lambda *done: told.append(done),
+        progress=told.append,
     )
-    assert ["reading", "replaying"] == list(dict.fromkeys(phase for phase, _, _ in told))
-    assert {("reading", 500, 500), ("replaying", 500, 500)} <= set(told)
+    assert ["reading", "replaying"] == list(dict.fromkeys(one.phase for one in told))
+    assert {Progress("reading", 500, 500), Progress("replaying", 500, 500)} <= set(told)
 
 
 def test_a_sorted_import_goes_through_the_regions_one_by_one() -> None:

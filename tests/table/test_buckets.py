@@ -14,6 +14,7 @@ import pytest
 import rowkey
 from rowkey.engines import ScanRange
 from rowkey.errors import Conflict, InvalidDesign, Unavailable
+from rowkey.progress import Progress
 from rowkey.render import build_buckets_document, format_buckets
 from rowkey.table.generations.activation import activate_announced
 from rowkey.table.generations.bucket_change import BucketChange
@@ -47,15 +48,17 @@ def logs(url: str) -> Iterator[Table]:
 @ON_BOTH_ENGINES
 def test_a_table_gets_another_number(logs: Table) -> None:
     """A change splits regions, updates attributes, keeps old rows, and affects new rows."""
-    steps: list[tuple[str, int, int]] = []
-    done = set_buckets(logs, 32, progress=lambda *step: steps.append(step))
+    steps: list[Progress] = []
+    done = set_buckets(logs, 32, progress=steps.append)
     assert ("bucket(host, 32)", 16, 32, 2, 16) == (
         done.part, done.count_before, done.count_after, done.generation, done.regions_split
     )  # fmt: skip
     assert ((1, 2), (16, 32)) == (done.keys_per_get, done.ranges_per_scan)
-    assert [("regions", n, 16) for n in range(17)] == [step for step in steps if "r" in step[0]]
+    assert [Progress("regions", n, 16, "regions") for n in range(17)] == [
+        step for step in steps if step.phase == "regions"
+    ]
     waited = 1 if logs.engine.is_exclusive else 66
-    assert ("seconds", waited, waited) == steps[-1]
+    assert Progress("seconds", waited, waited, "seconds") == steps[-1]
     assert 32 == len(logs.regions())
     words = logs.store.families_and_attributes[1]
     assert ("2", "0=32", "1:0=16 2:0=32") == (
@@ -284,8 +287,8 @@ def test_an_interrupted_change_is_continued(url: str) -> None:
                 table.lease.clock.now += 30.0  # type: ignore[attr-defined]
                 del seconds
 
-            def notify(what: str, done: int, total: int, steps: Iterator[int] = steps) -> None:
-                del what, done, total
+            def notify(now: Progress, steps: Iterator[int] = steps) -> None:
+                del now
                 if next(steps, None) is None:
                     raise SetterStopped
 

@@ -18,6 +18,7 @@ from rowkey.errors import (
     RowError,
 )
 from rowkey.move import Move
+from rowkey.progress import Progress
 from rowkey.table import Table, create_table, drop_table, load_file, verify_tables
 
 LOSSY_FIELDS: dict[str, Any] = {
@@ -148,8 +149,9 @@ def test_a_checkpoint_belongs_to_one_file(tmp_path: Path) -> None:
         lines = "".join(f"{first + n:07},{'v' * 90}\n" for n in range(count))
         (tmp_path / folder / "e.csv").write_text("id,v\n" + lines)
 
-    def stop(*_: int) -> None:
-        raise KeyboardInterrupt
+    def stop(now: Progress) -> None:
+        if now.done:
+            raise KeyboardInterrupt
 
     with rowkey.open(design, "memory:") as table:
         with pytest.raises(KeyboardInterrupt):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from string import ascii_uppercase
 from typing import Any
@@ -16,7 +17,8 @@ from rowkey.design import Design
 from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake, SampleError
 from rowkey.messages import pluralize
 from rowkey.open_file_limit import explain_shortage
-from rowkey.simulate import EventSource, PhaseProgress, Simulation, open_source, run_on_source
+from rowkey.progress import ReportProgress
+from rowkey.simulate import EventSource, Simulation, open_source, run_on_source
 from rowkey.workload import SampleInput
 
 MIN_DESIGNS, MAX_DESIGNS = 2, 8
@@ -33,7 +35,7 @@ def compare_designs(
     second_half: bool = False,
     seed: int = 0,
     clock: Callable[[], float] | None = None,
-    progress: PhaseProgress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Comparison:
     """Compare designs by a recorded sample, measure by measure.
 
@@ -130,7 +132,7 @@ class _DesignTrial:
         self.source: EventSource | None = None
         self.simulation: Simulation | None = None
 
-    def open_sample(self, progress: PhaseProgress | None, mistakes: list[Mistake]) -> None:
+    def open_sample(self, progress: ReportProgress | None, mistakes: list[Mistake]) -> None:
         """Open the sample file for this design and the reads that all designs share."""
         self.used_design, unfit = self.setup.adapt_design(self.declared_design)
         mistakes += [self._label_mistake(mistake) for mistake in unfit]
@@ -150,7 +152,7 @@ class _DesignTrial:
         except SampleError as problem:
             mistakes.append(self._label_mistake(problem.mistake))
 
-    def replay_sample(self, progress: PhaseProgress | None, mistakes: list[Mistake]) -> None:
+    def replay_sample(self, progress: ReportProgress | None, mistakes: list[Mistake]) -> None:
         """Replay the sample on the design; collect mistakes."""
         assert self.source is not None
         try:
@@ -219,12 +221,14 @@ def _check_events(trials: Sequence[_DesignTrial], mistakes: list[Mistake]) -> No
 
 
 def _scale_progress(
-    progress: PhaseProgress | None, number: int, count: int
-) -> PhaseProgress | None:
+    progress: ReportProgress | None, number: int, count: int
+) -> ReportProgress | None:
     """Return a callback that turns one design's progress into progress of all designs."""
     if progress is None:
         return None
-    return lambda phase, done, total: progress(phase, number * total + done, count * total)
+    return lambda one: progress(
+        replace(one, done=number * one.total + one.done, total=count * one.total)
+    )
 
 
 def _build_comparison(

@@ -16,6 +16,7 @@ from rowkey.errors import InvalidDesign, RowError, SampleError
 from rowkey.explanations import Explanation, explain_chosen_read, explain_read
 from rowkey.lint import MeasuredWrites, check_design
 from rowkey.plan import DeclaredRead, bind_read
+from rowkey.progress import Progress, ReportProgress
 from rowkey.schema import FieldFacts
 from rowkey.workload import FORESEEN_GROWTH, HARMLESS_UTILIZATION, count_read_operations
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from rowkey.advise.robustness import ChangedLoad
     from rowkey.advise.verdict import DesignVerdict
     from rowkey.lint import Finding, FixedDesign, LintResult
-    from rowkey.simulate import EventSource, PhaseProgress, Simulation
+    from rowkey.simulate import EventSource, Simulation
     from rowkey.workload import PackingSavings, RecordedSample, SampleInput, SampleSummary
 
 
@@ -73,7 +74,7 @@ class JudgedDesign:
         select: Sequence[str] = (),
         ignore: Sequence[str] = (),
         names_keys: bool = False,
-        progress: PhaseProgress | None = None,
+        progress: ReportProgress | None = None,
     ) -> None:
         self.design = design
         self.name = name or design.table
@@ -196,7 +197,7 @@ class JudgedDesign:
             self.design, self.source, seed=self._seed, progress=self._progress
         )
         if self._progress is not None:
-            self._progress(SEARCHING_CAUSES, 0, 0)
+            self._progress(Progress(SEARCHING_CAUSES))
             _ = simulation.causes  # computed now, while the progress is shown
         if not self._names_keys:
             return simulation

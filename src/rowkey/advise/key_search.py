@@ -47,6 +47,7 @@ from rowkey.errors import InvalidDesign
 from rowkey.lint import check_design
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
+from rowkey.progress import Progress, ReportProgress
 from rowkey.proposals import (
     Candidate,
     apply_proposal,
@@ -57,7 +58,7 @@ from rowkey.proposals import (
 )
 from rowkey.rows import Layout
 from rowkey.schema import format_key
-from rowkey.simulate import EventSource, PhaseProgress, open_source
+from rowkey.simulate import EventSource, open_source
 from rowkey.workload import POOR_UTILIZATION, SampleInput
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def search(
     *,
     format_options: Mapping[str, Any] | None = None,
     seed: int = 0,
-    progress: PhaseProgress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Advice:
     """Search for keys that serve the writes and the declared reads of a design better.
 
@@ -125,7 +126,7 @@ def search_on_source(
     design: Design,
     source: EventSource,
     seed: int,
-    progress: PhaseProgress | None,
+    progress: ReportProgress | None,
     *,
     can_split_by_sample: bool = True,
 ) -> Advice:
@@ -164,7 +165,7 @@ class _KeySearch:
         design: Design,
         source: EventSource,
         seed: int,
-        progress: PhaseProgress | None,
+        progress: ReportProgress | None,
         *,
         can_split_by_sample: bool,
     ) -> None:
@@ -507,7 +508,7 @@ class _KeySearch:
         found: list[CandidateCosts] = []
         for number, (kind, places) in enumerate(places_by_kind.items()):
             if self.progress is not None:
-                self.progress(SEARCHING, number, len(places_by_kind))
+                self.progress(Progress(SEARCHING, number, len(places_by_kind)))
             if kind not in self.skews:  # more buckets of the same fields spread about as well
                 cheapest = min(places, key=lambda place: (totals[place], self.sizes[place]))
                 self.skews[kind] = self._judge.measure_skew(self.candidates[cheapest])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from rowkey.advise import Grade
-    from rowkey.cli.screen import PhasedProgress, Progress
+    from rowkey.cli.screen import ProgressBar
 
 
 class _FilePath(click.types.StringParamType):
@@ -246,26 +246,6 @@ def format_row_count(count: int, outcome: str) -> str:
     return f"{count:,} {'row' if count == 1 else 'rows'} {outcome}"
 
 
-def show_progress(
-    mode: str, label: str, unit: str = "events"
-) -> AbstractContextManager[Progress | None]:
-    """Return a context manager that shows progress on standard error; None if switched off.
-
-    The option --quiet switches it off.
-
-    Args:
-        mode: `auto` for a line on a terminal and nothing elsewhere, `json` for a line of JSON a
-            second, `none`.
-        label: what is being done.
-        unit: what is counted.
-    """
-    if _hides_progress(mode):
-        return nullcontext()
-    from rowkey.cli.screen import Progress
-
-    return Progress(label, unit=unit, as_json=mode == "json")
-
-
 REPLAY_WEIGHTS = {"reading": 3.0, "replaying": 1.0, "searching causes": 0.0}
 """The phases of judging a design, with the relative cost of an event.
 
@@ -274,25 +254,26 @@ columns; the search for causes takes a fraction of a second for any number of ev
 """
 
 
-def show_phases(
-    mode: str, weights: Mapping[str, float] = REPLAY_WEIGHTS
-) -> AbstractContextManager[PhasedProgress | None]:
-    """Return a context manager that shows the progress of several phases; None if switched off.
+def show_progress(
+    mode: str,
+    labels: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> AbstractContextManager[ProgressBar | None]:
+    """Return a context manager that shows progress on standard error; None if switched off.
+
+    The option --quiet switches it off.
 
     Args:
-        mode: as for `show_progress`.
-        weights: as for `PhasedProgress`.
+        mode: `auto` for a line on a terminal and nothing elsewhere, `json` for a line of JSON a
+            second, `none`.
+        labels: as for `ProgressBar`.
+        weights: as for `ProgressBar`.
     """
-    if _hides_progress(mode):
+    if mode == "none" or is_quiet() or (mode == "auto" and not sys.stderr.isatty()):
         return nullcontext()
-    from rowkey.cli.screen import PhasedProgress
+    from rowkey.cli.screen import ProgressBar
 
-    return PhasedProgress(weights, as_json=mode == "json")
-
-
-def _hides_progress(mode: str) -> bool:
-    """Return whether no progress is shown: by --progress, by --quiet, or for lack of a terminal."""
-    return mode == "none" or is_quiet() or (mode == "auto" and not sys.stderr.isatty())
+    return ProgressBar(labels, weights, as_json=mode == "json")
 
 
 PROGRESS_OPTION = click.option(

@@ -6,10 +6,11 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import click
+
+from rowkey.progress import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,80 +47,83 @@ def build_console() -> Console:
     return Piped(highlight=False)
 
 
-class Progress:
+class ProgressBar:
     """Shows progress at most ten times a second; as JSON once a second.
 
-    At the end of a `with` block the terminal's line is cleared, and JSON gets its last line.
+    At the end of a phase, and of a `with` block, the terminal's line is cleared, and JSON gets the
+    last report of the phase.
 
     Args:
-        label: what is being done.
-        unit: what is counted.
+        labels: what the line says of phases, where that is not the name of the phase.
+        weights: phases in their order, each with the cost of one of its units in relation to those
+            of the others, so that the time left is that of all. A phase that is not begun is taken
+            to have as many units as the running one. In a phase without a weight the time left is
+            unknown. If None, the time left is that of each phase.
         as_json: whether lines of JSON are written.
         clock: gives seconds.
     """
 
     def __init__(
         self,
-        label: str,
+        labels: Mapping[str, str] | None = None,
+        weights: Mapping[str, float] | None = None,
         *,
-        unit: str = "events",
         as_json: bool,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.label = label
-        self.unit = unit
-        self.as_json = as_json
-        self.clock = clock
+        self.labels, self.weights = labels or {}, weights
+        self.as_json, self.clock = as_json, clock
         self.interval_s = 1.0 if as_json else 0.1
-        self.started_s = clock()
-        self.done_before = 0
-        self.shown_at_s = float("-inf")
-        self.last_report: tuple[int, int, float | None] = (0, 0, None)
-        self.last_printed: tuple[int, int, float | None] | None = None
+        self.progress = Progress()
+        self.printed: Progress | None = None
         self.line_width = 0
 
-    def start_from(self, done: int) -> None:
-        """Restart the clock after `done` units of earlier work, which the rate leaves out."""
-        self.started_s, self.done_before = self.clock(), done
-        self.last_report = (done, 0, None)
-
-    def __call__(self, count: int, total: int) -> None:
-        """Show that `count` of `total` units are done; a total of 0 means that it is unknown."""
-        rate = self.measure_rate(count)
-        self.show(count, total, (total - count) / rate if total and rate else None)
-
-    def measure_rate(self, count: int) -> float:
-        """Return the units a second since the start."""
-        return (count - self.done_before) / max(self.clock() - self.started_s, 1e-9)
-
-    def show(self, count: int, total: int, remaining_s: float | None) -> None:
-        """Show that `count` of `total` units are done, and how many seconds are left."""
-        now = self.clock()
-        self.last_report = (count, total, remaining_s)
-        if now - self.shown_at_s < self.interval_s and (count < total or not total):
-            return
-        self.shown_at_s = now
-        self._print_progress(count, total, remaining_s)
-        if total and count >= total:
+    def __call__(self, report: Progress) -> None:
+        """Show how far the work is."""
+        if report.phase != self.progress.phase:
+            self.end_phase()
+            self.printed = None
+        self.progress = now = report.follow(self.progress, self.clock())
+        is_done = 0 < now.total <= now.done
+        if (
+            self.printed is None
+            or is_done
+            or now.reported_s - self.printed.reported_s >= self.interval_s
+        ):
+            self._print_progress()
+        if is_done:
             self._clear_line()
 
-    def _print_progress(self, count: int, total: int, remaining_s: float | None) -> None:
+    @property
+    def remaining_s(self) -> float | None:
+        """The seconds that this phase and all later ones need; None while unknown."""
+        now = self.progress
+        if self.weights is None:
+            return now.estimate_remaining_s()
+        weight, names = self.weights.get(now.phase), list(self.weights)
+        if not weight:
+            return None
+        later_weight = sum(self.weights[name] for name in names[names.index(now.phase) + 1 :])
+        return now.estimate_remaining_s(now.total * later_weight / weight)
+
+    def _print_progress(self) -> None:
         """Print one line of progress, as text or JSON, with the rate and the time left."""
-        self.last_printed = (count, total, remaining_s)
-        rate = self.measure_rate(count)
+        self.printed = now = self.progress
+        label, rate, remaining_s = self.labels.get(now.phase, now.phase), now.rate, self.remaining_s
         if self.as_json:
             document = {
-                "what": self.label,
-                "done": count,
-                "total": total or None,
+                "what": label,
+                "done": now.done,
+                "total": now.total or None,
                 "rate": rate,
                 "seconds_left": remaining_s,
             }
             click.echo(json.dumps(document), err=True)
             return
-        text = f"{self.label} {count:,} {self.unit}  {rate:,.0f}/s " if count else f"{self.label} "
-        if total:
-            text = f"{self.label} {count / total:4.0%}  {count:,} of {total:,} {self.unit} "
+        text = f"{label} {now.done:,} {now.unit}  {rate:,.0f}/s " if now.done else f"{label} "
+        if now.total:
+            share = now.done / now.total
+            text = f"{label} {share:4.0%}  {now.done:,} of {now.total:,} {now.unit} "
             text += f" {rate:,.0f}/s " if rate else ""
             text += "" if remaining_s is None else f" {format_duration(remaining_s)} left "
         click.echo(f"\r{text.ljust(self.line_width)}", nl=False, err=True)
@@ -131,77 +135,17 @@ class Progress:
             click.echo("\r" + " " * self.line_width + "\r", nl=False, err=True)
             self.line_width = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def end_phase(self) -> None:
         """Clear the progress line; as JSON, print the last report if it is not printed yet."""
         self._clear_line()
-        if self.as_json and self.last_printed != self.last_report:
-            self._print_progress(*self.last_report)
-
-
-class PhasedProgress:
-    """Shows work of several phases in one line, with the time that is left for all of them.
-
-    Args:
-        weights: the phases in their order, each with the cost of one of its units in relation to
-            those of the others. A phase that is not begun is taken to have as many units as the
-            running one. The time left is unknown in a phase without a weight.
-        unit: what is counted.
-        as_json: whether lines of JSON are written.
-        clock: gives seconds.
-    """
-
-    def __init__(
-        self,
-        weights: Mapping[str, float],
-        *,
-        unit: str = "events",
-        as_json: bool,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.weights = weights
-        self.line = Progress("", unit=unit, as_json=as_json, clock=clock)
-
-    def __call__(self, phase: str, count: int, total: int) -> None:
-        """Show that `count` of `total` units of a phase are done.
-
-        The clock of a phase starts with its first report, so that what comes before the first unit
-        does not count as the cost of units.
-        """
-        line = self.line
-        if phase != line.label:
-            line.label, line.shown_at_s = phase, float("-inf")
-            line.start_from(count)
-        line.show(count, total, self._estimate_remaining_s(phase, count, total))
-
-    def _estimate_remaining_s(self, phase: str, count: int, total: int) -> float | None:
-        """Return the seconds that this phase and all later ones need; None if unknown."""
-        rate = self.line.measure_rate(count)
-        if not (rate and total and self.weights.get(phase)):
-            return None
-        names = list(self.weights)
-        later_weight = sum(self.weights[name] for name in names[names.index(phase) + 1 :])
-        later_units = total * later_weight / self.weights[phase]
-        return (total - count + later_units) / rate
+        if self.as_json and self.printed not in (None, self.progress):
+            self._print_progress()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Clear the progress line; as JSON, print the last report if it is not printed yet."""
-        self.line.__exit__(error_type, error, trace)
+    def __exit__(self, *_: object) -> None:
+        self.end_phase()
 
 
 def format_duration(seconds: float) -> str:

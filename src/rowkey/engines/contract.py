@@ -18,6 +18,7 @@ from rowkey.engines.ordering.row_clock import RowClock, get_time_ms
 from rowkey.engines.region_tracker import OpenRegion, RegionAvailability, RegionRequestCounts
 from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import Closed, NotSupported
+from rowkey.progress import ReportProgress
 
 SendCheck: TypeAlias = "Callable[[], float]"
 """Called before each time that a change is sent to a server.
@@ -374,9 +375,7 @@ class Engine(ABC):
         return name in self.list_tables()
 
     @abstractmethod
-    def create_table(
-        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
-    ) -> Store:
+    def create_table(self, spec: TableSpec, progress: ReportProgress | None = None) -> Store:
         """Create a table with one region for each split key and one before, and open it.
 
         Args:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         find_collisions,
         has_distinct_places,
     )
-    from rowkey.move.copier import CopyResult, CopyStatus, RowCopier
+    from rowkey.move.copier import CopyResult, RowCopier
     from rowkey.move.copy_progress import (
         CopyInterval,
         CopyProgress,
@@ -37,7 +37,7 @@ else:
         __name__,
         {
             "collisions": "Collision CollisionResult find_collisions has_distinct_places",
-            "copier": "CopyResult CopyStatus RowCopier",
+            "copier": "CopyResult RowCopier",
             "copying": "TransferResult transfer_table",
             "copy_progress": "CopyInterval CopyProgress load_progress save_progress",
             "design_comparison": "compare_designs",
@@ -62,7 +62,6 @@ __all__ = [
     "CopyInterval",
     "CopyProgress",
     "CopyResult",
-    "CopyStatus",
     "FieldDifference",
     "FindingLevel",
     "Move",

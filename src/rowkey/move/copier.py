@@ -25,6 +25,7 @@ from rowkey.errors import Conflict, InvalidArgument
 from rowkey.messages import format_value
 from rowkey.move.copy_progress import CopyInterval, CopyProgress, load_progress, save_progress
 from rowkey.move.rate_limit import RateLimit
+from rowkey.progress import Progress, ReportProgress
 from rowkey.table import GenerationState, RowTranslator
 
 if TYPE_CHECKING:
@@ -42,30 +43,6 @@ REPORT_INTERVAL_S = 1.0
 """Seconds between two reports."""
 MIN_SHARE = 0.01
 """Share of an interval from which its rows are estimated."""
-
-
-@dataclass(frozen=True, slots=True)
-class CopyStatus:
-    """How far a copy is.
-
-    Args:
-        row_count: rows that are copied, also before the copier was started again.
-        estimated_rows: rows of the source, estimated from the positions in the intervals; None
-            while unknown.
-        rows_per_s: rows a second since the copier was started.
-        remaining_s: seconds that the rest takes at this speed; None while unknown.
-        intervals_done: intervals that are copied.
-        interval_count: all intervals.
-        left_out_rows: rows that were left out; see `CopyProgress`.
-    """
-
-    row_count: int
-    estimated_rows: int | None
-    rows_per_s: float
-    remaining_s: float | None
-    intervals_done: int
-    interval_count: int
-    left_out_rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +80,8 @@ class RowCopier:
         threads: intervals that are copied at the same time; None for 4 on a cluster, else 1.
         chunk_rows: rows of a chunk, 1 or more.
         chunk_bytes: bytes of values from which a chunk ends.
-        report: called about each second, and at the end.
+        progress: called about each second, and at the end, with the rows that are copied and about
+            how many the source has.
         check: called before each write, and while it waits to write; an error that it raises ends
             the copy.
 
@@ -124,7 +102,7 @@ class RowCopier:
         threads: int | None = None,
         chunk_rows: int = CHUNK_ROWS,
         chunk_bytes: int = CHUNK_BYTES,
-        report: Callable[[CopyStatus], None] | None = None,
+        progress: ReportProgress | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         numbers = {"threads": threads, "chunk_rows": chunk_rows, "chunk_bytes": chunk_bytes}
@@ -142,7 +120,7 @@ class RowCopier:
         # A power loss must not keep the progress and lose the rows.
         self._sync = None if target.writer.store.is_shared else True
         self._chunk_rows, self._chunk_bytes = chunk_rows, chunk_bytes
-        self._report, self._check = report, check
+        self._report, self._check = progress, check
         self.translator = RowTranslator(source, target)
         self._selection = _build_selection(since_ms, chunk_rows)
         self._stop_event = Event()
@@ -168,7 +146,7 @@ class RowCopier:
         Cost: about 4 µs a row of 100 bytes on an embedded engine.
         """
         self._progress = self._load_or_start()
-        self._started_at, self._initial = time.monotonic(), self._progress
+        self._left_out_before = self._progress.left_out_rows
         pending = deque(
             index for index, one in enumerate(self._progress.intervals) if not one.is_done
         )
@@ -229,7 +207,7 @@ class RowCopier:
                     with self._lock:
                         self._progress = replace(
                             self._progress.replace_interval(index, interval),
-                            left_out_rows=self._initial.left_out_rows
+                            left_out_rows=self._left_out_before
                             + self.translator.untranslatable_count,
                         )
                         self._save(self._progress)
@@ -305,19 +283,8 @@ class RowCopier:
                 return
             self._reported_at = now
             progress = self._progress
-        speed = (progress.row_count - self._initial.row_count) / max(now - self._started_at, 1e-6)
-        total = self._estimate_rows(progress)
-        is_known = total is not None and speed > 0
-        status = CopyStatus(
-            row_count=progress.row_count,
-            estimated_rows=total,
-            rows_per_s=speed,
-            remaining_s=(total - progress.row_count) / speed if is_known and total else None,
-            intervals_done=sum(one.is_done for one in progress.intervals),
-            interval_count=len(progress.intervals),
-            left_out_rows=progress.left_out_rows,
-        )
-        self._report(status)
+        total = self._estimate_rows(progress) or 0
+        self._report(Progress("copy", progress.row_count, total, "rows"))
 
     def _estimate_rows(self, progress: CopyProgress) -> int | None:
         """Return about how many rows the source has; None while too little is known.

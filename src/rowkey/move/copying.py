@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase
 from rowkey.engines import get_time_ms
 from rowkey.errors import Conflict, InvalidDesign
-from rowkey.move.copier import CopyResult, CopyStatus, RowCopier
+from rowkey.move.copier import CopyResult, RowCopier
 from rowkey.move.copy_progress import load_progress, save_progress
 from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel
@@ -20,6 +19,7 @@ from rowkey.move.rate_limit import RateLimit
 from rowkey.move.recent_rows import RecentRows
 from rowkey.move.status import MoveSettings
 from rowkey.move.verification import VerificationResult, verify_move
+from rowkey.progress import ReportProgress
 from rowkey.table import GenerationState, RowTranslator, Table, rename_design
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class TransferResult:
 
 
 def transfer_table(
-    source: Table, target: Table, *, progress: Callable[[str, int, int], None] | None = None
+    source: Table, target: Table, *, progress: ReportProgress | None = None
 ) -> TransferResult:
     """Copy all rows of a table to a table of another engine, and compare both.
 
@@ -77,7 +77,6 @@ def transfer_table(
     ...     transfer_table(old, new).has_passed, new.get(id=1)
     (True, {'id': 1, 'note': 'a'})
     """
-    report = progress or (lambda *_: None)
     name = source.design.table
     renamed = rename_design(target.design, f"{name}_2")
     compared = compare_designs(source.design, renamed, has_splits=True)
@@ -101,23 +100,15 @@ def transfer_table(
         since_ms = note["started_ms"] - LATE_MARGIN_MS
         note = {"target_id": target_id, "since_ms": since_ms, "started_ms": get_time_ms()}
     record.write_note(CAUGHT_UP_NOTE, note)
-
-    def report_copy(status: CopyStatus) -> None:
-        report("copy", status.row_count, status.estimated_rows or 0)
-
     copier = RowCopier(
         source.get_state(),
         target.get_state(),
         source.catalog,
         since_ms=note["since_ms"],
-        report=report_copy,
+        progress=progress,
     )
     copied = copier.run()
-    found = verify_move(
-        source.get_state(),
-        target.get_state(),
-        progress=lambda done, total: report("verify", done, total),
-    )
+    found = verify_move(source.get_state(), target.get_state(), progress=progress)
     return TransferResult(found, copied.left_out_rows)
 
 
@@ -171,7 +162,7 @@ def copy_all_rows(
     target: GenerationState,
     record: MoveRecord,
     lock: MoverLock,
-    report: Callable[[CopyStatus], None],
+    progress: ReportProgress,
 ) -> CopyResult:
     """Copy all rows of the source that are not copied yet."""
     settings = LimitFollower(record, lock)
@@ -180,7 +171,7 @@ def copy_all_rows(
         target,
         record.catalog,
         limit=settings.limit,
-        report=report,
+        progress=progress,
         check=settings.update,
     )
     return copier.run()

@@ -17,7 +17,6 @@ from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.design import Design
 from rowkey.engines import Engine, get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
-from rowkey.move.copier import CopyStatus
 from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, CatchUp, copy_all_rows
 from rowkey.move.difference_repair import repair_differences
@@ -43,6 +42,7 @@ from rowkey.move.verification import (
     VerificationResult,
     verify_move,
 )
+from rowkey.progress import Progress, ReportProgress, ignore_progress
 from rowkey.table import (
     KEEP_ALL_DELETES,
     GenerationState,
@@ -64,8 +64,6 @@ from rowkey.table import (
 if TYPE_CHECKING:
     AskConsent = Callable[[str, Sequence[StayingCells]], str]
     """Called with a consent that is missing and its cells; returns what the user has typed."""
-    StepProgress = Callable[[str, int, int], None]
-    """Called with a step, how much of it is done, and of how much; 0 if that is not known."""
 
 NUMBERED = re.compile(r"_[0-9]+$")
 """The end of the name of a table that rows were moved to before."""
@@ -207,7 +205,7 @@ class Move:
         design: Design,
         *,
         splits: Sequence[bytes] | None = None,
-        progress: StepProgress | None = None,
+        progress: ReportProgress | None = None,
     ) -> MovePlan:
         """Return what moving the table to a design will do, and what blocks it; changes nothing.
 
@@ -219,13 +217,12 @@ class Move:
         Cost: some thousand rows are read; all where the designs do not prove that each row gets a
             key of its own.
         """
-        report = progress or _ignore_progress
         follower = MoveFollower(self.source, self._place.open_target)
         return plan_move(
             Table(follower, self.engine, self.record.catalog),
             rename_design(design, self._choose_target_name(design)),
             splits=splits,
-            progress=lambda done, total: report("collisions", done, total),
+            progress=progress,
         )
 
     def start(
@@ -233,7 +230,7 @@ class Move:
         design: Design,
         *,
         splits: Sequence[bytes] | None = None,
-        progress: StepProgress | None = None,
+        progress: ReportProgress | None = None,
     ) -> TableMove:
         """Create the target and announce the move: clients then write both tables.
 
@@ -348,7 +345,7 @@ class Move:
         design: Design | None = None,
         *,
         splits: Sequence[bytes] | None = None,
-        progress: StepProgress | None = None,
+        progress: ReportProgress | None = None,
     ) -> VerificationResult:
         """Announce the move, copy all rows, and verify the copy, while clients go on.
 
@@ -367,7 +364,7 @@ class Move:
                 read the target already; or the move is being finished.
             Unavailable: an engine or the catalog does not answer; run it again to go on.
         """
-        progress = progress or _ignore_progress
+        progress = progress or ignore_progress
         if design is not None:
             self.start(design, splits=splits, progress=progress)
         move = self._require_open_move()
@@ -383,7 +380,7 @@ class Move:
             self._copy(lock, progress)
             return self._verify(lock, progress)
 
-    def _copy(self, lock: MoverLock, progress: StepProgress) -> None:
+    def _copy(self, lock: MoverLock, progress: ReportProgress) -> None:
         """Wait until all clients write both tables, then copy what is not copied yet."""
         if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
             return
@@ -392,11 +389,7 @@ class Move:
             self.record.write_note(PROGRESS_NOTE, None)
             entry = self.record.read_entry()
             self._wait_for_clients(compute_wait_s(entry, self.engine), progress)
-
-        def report(status: CopyStatus) -> None:
-            progress("copy", status.row_count, status.estimated_rows or 0)
-
-        result = copy_all_rows(*self._states, self.record, lock, report)
+        result = copy_all_rows(*self._states, self.record, lock, progress)
         move = self._require_move()
         note = {
             **self.record.read_note(CAUGHT_UP_NOTE),
@@ -410,9 +403,9 @@ class Move:
             "copied", rows=result.row_count, left_out_rows=result.left_out_rows
         )
 
-    def _wait_for_clients(self, seconds: float, progress: StepProgress) -> None:
+    def _wait_for_clients(self, seconds: float, progress: ReportProgress) -> None:
         """Wait until every client has read of the move, or has stopped."""
-        wait_for_clients(seconds, partial(progress, "wait"), self.pause)
+        wait_for_clients(seconds, progress, "wait", self.pause)
 
     def verify(
         self,
@@ -421,7 +414,7 @@ class Move:
         repair: bool = False,
         consents: Collection[str] = (),
         ask: AskConsent | None = None,
-        progress: StepProgress | None = None,
+        progress: ReportProgress | None = None,
     ) -> VerificationResult:
         """Compare the rows of both tables, while clients go on; see `verify_move`.
 
@@ -444,7 +437,7 @@ class Move:
             InvalidArgument: a consent is missing; nothing is repaired.
             Conflict: another process works on the move; or it is being finished.
         """
-        progress = progress or _ignore_progress
+        progress = progress or ignore_progress
         move = self._require_open_move()
         with MoverLock(self.record, self.pause) as lock:
             listed = MAX_EXAMINED_ROWS if repair else DEFAULT_LISTED
@@ -458,7 +451,7 @@ class Move:
             return replace(result, repair_counts=outcomes)
 
     def _repair(
-        self, lock: MoverLock, found: VerificationResult, progress: StepProgress
+        self, lock: MoverLock, found: VerificationResult, progress: ReportProgress
     ) -> Counter[str]:
         """Make rows that differ equal to those of the table that is read; count the outcomes."""
         side = "target" if self._require_move().is_target_primary else "source"
@@ -468,14 +461,14 @@ class Move:
         ):
             lock.check()
             outcomes[one.outcome.value] += 1
-            progress("repair", done + 1, len(found.differences))
+            progress(Progress("repair", done + 1, len(found.differences), "rows"))
         self.record.add_to_history("repaired", **outcomes)
         return outcomes
 
     def _verify(
         self,
         lock: MoverLock,
-        progress: StepProgress,
+        progress: ReportProgress,
         sample_share: float = 1.0,
         listed: int = DEFAULT_LISTED,
         *,
@@ -490,7 +483,7 @@ class Move:
         started_ms = get_time_ms()
         copied = self.record.read_note(CAUGHT_UP_NOTE)
         if copied.get("is_copied"):
-            progress("catch up", 0, 0)
+            progress(Progress("catch up", unit="rows"))
             self._begin_catch_up(lock, is_limited=is_limited).run()
         expected = 2 * copied.get("row_count", 0)  # each row is read in both tables
         result = verify_move(
@@ -498,7 +491,7 @@ class Move:
             sample_share=sample_share,
             seed=started_ms,  # so that each sample has other rows
             listed=listed,
-            progress=lambda done, total: progress("verify", done, total or expected),
+            progress=lambda one: progress(replace(one, total=one.total or expected)),
             pause=self.pause,
         )
         lock.check()
@@ -520,7 +513,7 @@ class Move:
         *,
         force: bool = False,
         stop_writers: Callable[[], None] | None = None,
-        progress: StepProgress | None = None,
+        progress: ReportProgress | None = None,
     ) -> SwitchResult:
         """Make the target the table that clients read, and whose values count.
 
@@ -557,7 +550,7 @@ class Move:
         self,
         *,
         stop_writers: Callable[[], None] | None = None,
-        progress: StepProgress | None = None,
+        progress: ReportProgress | None = None,
     ) -> SwitchResult:
         """Make the source the table that clients read again; it has all changes made since.
 
@@ -581,12 +574,12 @@ class Move:
     def _switch(
         self,
         stop_writers: Callable[[], None] | None,
-        progress: StepProgress | None,
+        progress: ReportProgress | None,
         *,
         must_verify: bool = False,
     ) -> SwitchResult:
         """Make the other table the one that clients read."""
-        progress = progress or _ignore_progress
+        progress = progress or ignore_progress
         with MoverLock(self.record, self.pause) as lock:
             if stop_writers is not None:
                 stop_writers()
@@ -611,7 +604,7 @@ class Move:
         drop: str | None = None,
         consents: Collection[str] = (),
         ask: AskConsent | None = None,
-        progress: StepProgress | None = None,
+        progress: ReportProgress | None = None,
     ) -> str:
         """End the move: drop the table that is not read, with all its rows.
 
@@ -654,7 +647,7 @@ class Move:
                 else:
                     try:
                         find_lost = partial(
-                            self._find_lost_cells, lock, move, progress or _ignore_progress
+                            self._find_lost_cells, lock, move, progress or ignore_progress
                         )
                         self._require_consents(find_lost, "dropped", consents, ask)
                     except Unavailable as problem:
@@ -678,13 +671,13 @@ class Move:
                 return restore_stale_time(finished)  # a killed mover may have lowered it
 
             entry = lock.change(end)
-            self._wait_for_clients(compute_wait_s(entry, self.engine), progress or _ignore_progress)
+            self._wait_for_clients(compute_wait_s(entry, self.engine), progress or ignore_progress)
             lock.check()
             assert entry.move is not None, "the lock keeps the record"
             return self._drop_unread_table(entry.move)
 
     def _find_lost_cells(
-        self, lock: MoverLock, move: TableMove, progress: StepProgress
+        self, lock: MoverLock, move: TableMove, progress: ReportProgress
     ) -> list[StayingCells]:
         """Return the cells that would be lost if the table that is not read were dropped."""
         if not self._was_read(move):  # its copy may have stopped anywhere
@@ -693,7 +686,7 @@ class Move:
                 *states,
                 listed=MAX_EXAMINED_ROWS,
                 extra_only=True,
-                progress=partial(progress, "verify"),
+                progress=progress,
                 pause=self.pause,
             )
             lock.check()
@@ -856,7 +849,3 @@ class Move:
         """Note changed settings of the copy."""
         self._require_open_move()
         replace(MoveSettings.read(self.record), **changes).write(self.record)
-
-
-def _ignore_progress(step: str, done: int, total: int) -> None:
-    """Do nothing with how far a step is."""

@@ -22,10 +22,11 @@ from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.move.switch import SWITCH_STALE_S
 from rowkey.move.table_digest import SideCounts
+from rowkey.progress import ReportProgress
 from rowkey.table import CarriedColumns, SlotMapping, Table, compute_wait_s
 
 if TYPE_CHECKING:
-    from rowkey.move.collisions import Collision, CollisionResult, Progress
+    from rowkey.move.collisions import Collision, CollisionResult
 
 BLOCKING, WARNING, NOTE = FindingLevel.BLOCKING, FindingLevel.WARNING, FindingLevel.NOTE
 SAMPLE_ROWS = 10_000
@@ -127,7 +128,7 @@ def plan_move(
     splits: Sequence[bytes] | None = None,
     sample_rows: int = SAMPLE_ROWS,
     checks_collisions: bool = True,
-    progress: Progress | None = None,
+    progress: ReportProgress | None = None,
 ) -> MovePlan:
     """Return what moving a table to another design will do; nothing is changed.
 
@@ -138,7 +139,7 @@ def plan_move(
         sample_rows: rows of the table that are read and encoded by the new design.
         checks_collisions: whether all rows are read if designs do not prove that they get distinct
             places; without it, that is a finding.
-        progress: called with how many rows are read for that, and with 0.
+        progress: called with how many rows are read for that.
 
     Cost: some thousand rows; a scan of the table where rows might collide.
     """
@@ -455,7 +456,7 @@ def _check_collisions(
     plan: MovePlan,
     table: Table,
     target: Design,
-    progress: Progress | None,
+    progress: ReportProgress | None,
     *,
     checks_collisions: bool,
 ) -> Iterator[MoveFinding]:

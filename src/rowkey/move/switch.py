@@ -11,13 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import CatalogEntry, MovePhase, TableMove
 from rowkey.engines import Engine
 from rowkey.errors import Conflict
+from rowkey.progress import Progress, ReportProgress
 from rowkey.table import compute_wait_s, wait_for_clients
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Switch:
         lock: held while it switches.
         engine: the engine of both tables.
         begin_catch_up: begins a pass that copies changed rows from the primary table to the other.
-        progress: called with a step and how many seconds of it are over, and of how many.
+        progress: called with how far each step is.
         pause: waits for a number of seconds.
     """
 
@@ -68,7 +68,7 @@ class Switch:
         lock: MoverLock,
         engine: Engine,
         begin_catch_up: Callable[[], CatchUp],
-        progress: Callable[[str, int, int], None],
+        progress: ReportProgress,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self.record, self.lock, self.engine = record, lock, engine
@@ -120,7 +120,7 @@ class Switch:
 
     def _catch_up(self) -> int:
         """Copy the rows that have changed since the last pass; return how many."""
-        self.progress("catch up", 0, 0)
+        self.progress(Progress("catch up", unit="rows"))
         return self.begin_catch_up().run()
 
     def _switch(self) -> int:
@@ -142,12 +142,12 @@ class Switch:
             other = move.advance(phase=MovePhase.BOTH, is_target_primary=not move.is_target_primary)
             return restore_stale_time(replace(entry, move=other))
 
-        self.progress("switch", 0, 0)
+        self.progress(Progress("switch", unit="seconds"))
         entry, started_s = self.lock.change(begin), read_boottime_s()
         catch_up = self.begin_catch_up()
         left_s = compute_wait_s(entry, self.engine) + started_s - read_boottime_s()
         self._wait("switch", left_s)
-        self.progress("catch up", 0, 0)
+        self.progress(Progress("catch up", unit="rows"))
         copied = catch_up.run()
         self.lock.check()
         self.lock.change(complete)
@@ -166,7 +166,7 @@ class Switch:
 
     def _wait(self, step: str, seconds: float) -> None:
         """Wait until every client has read the record, or has stopped."""
-        wait_for_clients(seconds, partial(self.progress, step), self.pause)
+        wait_for_clients(seconds, self.progress, step, self.pause)
 
 
 def _require_both(entry: CatalogEntry) -> TableMove:

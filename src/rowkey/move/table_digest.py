@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -16,9 +16,6 @@ from rowkey.table import CarriedColumns, GenerationState, StayReason, read_cell_
 if TYPE_CHECKING:
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.row_hashes import BoolArray, HashedRows, RowHasher
-
-    Progress = Callable[[int, int], None]
-    """Called with how many rows are read, and with 0; what it raises ends the work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from rowkey.messages import format_value
 from rowkey.move.comparison_rules import ComparisonRules, build_comparison_rules
 from rowkey.move.lost_cells import StayingCells, list_staying_cells
 from rowkey.move.table_digest import SideCounts, hash_table
+from rowkey.progress import Progress, ReportProgress
 from rowkey.table import GenerationState
 
 if TYPE_CHECKING:
     from rowkey.move.difference_search import RowDifference
     from rowkey.move.row_hashes import BinDigest, BoolArray
-    from rowkey.move.table_digest import Progress
 
 DEFAULT_LISTED = 100
 """Differences that a result lists, and at most so many with their fields."""
@@ -112,7 +112,7 @@ def verify_move(
     listed: int = DEFAULT_LISTED,
     max_examined: int = MAX_EXAMINED_ROWS,
     extra_only: bool = False,
-    progress: Progress | None = None,
+    progress: ReportProgress | None = None,
     pause: Callable[[float], None] = time.sleep,
 ) -> VerificationResult:
     """Compare two tables row by row, while both are in use; nothing is written.
@@ -161,7 +161,12 @@ def verify_move(
         fields_without_timestamp=rules.fields_without_timestamp,
     )
     bins = choose_bins(sample_share, seed)
-    report = progress or _ignore_progress
+
+    def report(done: int, total: int = 0) -> None:
+        """Report how many rows are read, and of how many."""
+        if progress is not None:
+            progress(Progress("verify", done, total, "rows"))
+
     digests = [
         _compute_digest(source, rules, result.source, bins, listed, report),
         _compute_digest(
@@ -170,7 +175,7 @@ def verify_move(
             result.target,
             bins,
             listed,
-            lambda rows, _: report(result.source.rows + rows, 2 * result.source.rows),
+            lambda rows: report(result.source.rows + rows, 2 * result.source.rows),
         ),
     ]
     unequal = digests[0].find_unequal_bins(digests[1])
@@ -182,7 +187,7 @@ def verify_move(
             rules,
             pause,
             max_examined,
-            lambda rows: report(rows_read + rows, 0),
+            lambda rows: report(rows_read + rows),
             extra_only=extra_only,
         )
         for difference in search.find_differences(unequal, digests):
@@ -218,7 +223,7 @@ def _compute_digest(
     counts: SideCounts,
     bins: BoolArray | None,
     listed: int,
-    progress: Progress,
+    report: Callable[[int], None],
 ) -> BinDigest:
     """Return the digest of the rows of a table."""
     from rowkey.move.row_hashes import BinDigest
@@ -226,9 +231,5 @@ def _compute_digest(
     digest = BinDigest()
     for rows in hash_table(state, rules, counts, bins, listed):
         digest.add_rows(rows)
-        progress(counts.rows, 0)
+        report(counts.rows)
     return digest
-
-
-def _ignore_progress(done: int, total: int) -> None:
-    """Report nothing."""

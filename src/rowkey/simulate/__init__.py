@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from rowkey.simulate.event_source import EventSource, PhaseProgress
+    from rowkey.simulate.event_source import EventSource
     from rowkey.simulate.operation_map import MAP_LOADS, MapLoad, OperationMap
     from rowkey.simulate.read_cost import ReadCost
     from rowkey.simulate.read_load import LoadEstimate, ReadLoad
@@ -29,7 +29,7 @@ else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "event_source": "EventSource PhaseProgress",
+            "event_source": "EventSource",
             "operation_map": "MAP_LOADS MapLoad OperationMap",
             "read_cost": "ReadCost",
             "read_simulator": "ReadSimulator",
@@ -56,7 +56,6 @@ __all__ = [
     "MapLoad",
     "OperationMap",
     "PartialSimulation",
-    "PhaseProgress",
     "ReadCost",
     "ReadLoad",
     "ReadSimulator",

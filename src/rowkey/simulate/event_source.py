@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from rowkey.keys import (
 )
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
+from rowkey.progress import Progress, ReportProgress
 from rowkey.regions import TableDemand
 from rowkey.schema import FieldFacts, RowCounts
 from rowkey.workload import (
@@ -45,8 +46,6 @@ from rowkey.workload import (
     split_events,
 )
 
-PhaseProgress = Callable[[str, int, int], None]
-"""Told the phase of the work, how many of its events are done, and of how many; 0 if unknown."""
 READING, REPLAYING = "reading", "replaying"
 """The phases in which a design is simulated."""
 
@@ -240,7 +239,7 @@ def open_recorded_source(
     second_half: bool,
     seed: int,
     keeps_all_fields: bool = False,
-    progress: PhaseProgress | None = None,
+    progress: ReportProgress | None = None,
 ) -> EventSource:
     """Read and summarize a sample once, and return its events.
 
@@ -297,7 +296,7 @@ def _read_source(
     kept_names: Sequence[str] | None,
     second_half: bool,
     seed: int,
-    progress: PhaseProgress | None,
+    progress: ReportProgress | None,
 ) -> EventSource:
     """Read a sample file and return its events, with some of their fields or with all."""
     summary = SampleSummary(
@@ -354,12 +353,12 @@ def _measure_disorder(design: Design, summary: SampleSummary) -> float | None:
 
 
 def _report_reading(
-    events: Iterator[EventBatch], file: SampleFile, progress: PhaseProgress
+    events: Iterator[EventBatch], file: SampleFile, progress: ReportProgress
 ) -> Iterator[EventBatch]:
     """Yield events, and report how many rows of their file are read."""
     for batch in events:
         yield batch
-        progress(READING, file.read_count, file.estimate_total() or 0)
+        progress(Progress(READING, file.read_count, file.estimate_total() or 0))
 
 
 def _read_keyed_events(

@@ -9,7 +9,8 @@ from typing import Any
 from rowkey.design import Design
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
-from rowkey.simulate.event_source import REPLAYING, EventSource, PhaseProgress
+from rowkey.progress import Progress, ReportProgress
+from rowkey.simulate.event_source import REPLAYING, EventSource
 from rowkey.simulate.replay import Replay
 from rowkey.simulate.simulation import Simulation
 from rowkey.simulate.split_report import SplitReport, choose_source_splits, open_source
@@ -23,7 +24,7 @@ def run(
     format_options: Mapping[str, Any] | None = None,
     second_half: bool = False,
     seed: int = 0,
-    progress: PhaseProgress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Simulation:
     """Simulate a design with a recorded sample, or with events generated from its file.
 
@@ -61,7 +62,7 @@ def run_on_source(
     source: EventSource,
     *,
     seed: int = 0,
-    progress: PhaseProgress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Simulation:
     """Simulate a design with the events that `open_source` opened for it.
 
@@ -82,7 +83,7 @@ def run_on_source(
     for events in source.read_replayed_events():
         part.add(events)
         if progress is not None:
-            progress(REPLAYING, part.replay.operation_count, source.replayed_count)
+            progress(Progress(REPLAYING, part.replay.operation_count, source.replayed_count))
     return part.result()
 
 

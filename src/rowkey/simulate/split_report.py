@@ -10,10 +10,10 @@ from typing import Any
 from rowkey.design import Design, compute_regions, list_key_prefixes
 from rowkey.errors import InvalidArgument, InvalidDesign, Mistake, SampleError
 from rowkey.messages import suggest_name
+from rowkey.progress import ReportProgress
 from rowkey.regions import SPLIT_ALGORITHMS, Boundaries, Sizing, SplitRequest
 from rowkey.simulate.event_source import (
     EventSource,
-    PhaseProgress,
     build_generated_source,
     open_recorded_source,
 )
@@ -79,7 +79,7 @@ def open_source(
     second_half: bool,
     seed: int,
     keeps_all_fields: bool = False,
-    progress: PhaseProgress | None = None,
+    progress: ReportProgress | None = None,
 ) -> EventSource:
     """Open the recorded events of a design, or generate events without a sample.
 

@@ -19,6 +19,7 @@ from rowkey.errors import InvalidArgument, RowError, SampleError
 from rowkey.keys import add_row_number, validate_batch
 from rowkey.messages import pluralize
 from rowkey.open_file_limit import explain_shortage
+from rowkey.progress import Progress, ReportProgress
 from rowkey.table.companions.joint_writes import WriteState
 from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.row_writer import to_row_error
@@ -257,7 +258,7 @@ def load_file(
     format_options: Mapping[str, Any] | None = None,
     shuffle: bool = False,
     restart: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ReportProgress | None = None,
     on_resume: Callable[[int], None] | None = None,
 ) -> FileLoadResult:
     """Put all rows of a file; after an interruption the same call goes on where it stopped.
@@ -302,6 +303,14 @@ def load_file(
     )
     if shuffle:
         rows = _shuffle_rows(rows)
+
+    def report() -> None:
+        """Report how many rows of the file are done, with those that are left out."""
+        if progress is not None:
+            at, total = row_count + sample.skipped_rows.count, sample.estimate_total()
+            progress(Progress("rows", at, max(total, at) if total else 0, "rows"))
+
+    report()
     try:
         for batch, numbers in _skip_rows(rows, rows_before):
             for number, problem in _put_batch(table, batch, numbers, key_counter):
@@ -309,9 +318,7 @@ def load_file(
                 _check_refused_share(sample, refused, row_count - rows_before + batch.num_rows)
             row_count += batch.num_rows
             checkpoint.save_row_count(row_count)
-            if progress is not None:
-                at, total = row_count + sample.skipped_rows.count, sample.estimate_total()
-                progress(at, max(total, at) if total else 0)
+            report()
     except BaseException:
         checkpoint.save_row_count(row_count, force=True)
         raise

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import CatalogEntry
 from rowkey.engines import Engine
+from rowkey.progress import Progress, ReportProgress
 
 WAIT_MARGIN = 1.1
 """Factor on the longest time of a client: for clocks of different speed and calls under way."""
@@ -33,7 +34,8 @@ def compute_wait_s(entry: CatalogEntry, engine: Engine) -> float:
 
 def wait_for_clients(
     seconds: float,
-    report: Callable[[int, int], None],
+    progress: ReportProgress,
+    phase: str,
     pause: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = read_boottime_s,
 ) -> None:
@@ -41,11 +43,12 @@ def wait_for_clients(
 
     Args:
         seconds: how long; see `compute_wait_s`.
-        report: called with the whole seconds that are over, and with all of them.
+        progress: called with the whole seconds that are over, and with all of them.
+        phase: what the progress calls it.
         pause: waits for a number of seconds.
         clock: seconds that only grow, also while the machine sleeps.
     """
     end, total = clock() + seconds, max(1, round(seconds))
     while (left := end - clock()) > 0:
-        report(round(seconds - left), total)
+        progress(Progress(phase, round(seconds - left), total, "seconds"))
         pause(min(left, POLL_INTERVAL_S))

@@ -25,6 +25,7 @@ from rowkey.errors import (
 )
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
+from rowkey.progress import ReportProgress
 from rowkey.table.client_wait import SHARED_STALE_S
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
@@ -162,7 +163,7 @@ def create_table(
     companion_splits: Mapping[str, Sequence[bytes]] | None = None,
     sync: bool = False,
     clock: Callable[[], int] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ReportProgress | None = None,
     engine: Engine | None = None,
 ) -> Table:
     """Create the table of a design, pre-split; arguments as for `rowkey.open`.

@@ -47,6 +47,7 @@ from rowkey.errors import (
 )
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
+from rowkey.progress import ReportProgress, ignore_progress
 from rowkey.rows import Layout, UndeclaredCells
 from rowkey.table.lifecycle import check_arguments
 from rowkey.table.moves.moved_table import find_moved_table, find_replacement, find_used_table
@@ -62,7 +63,6 @@ from rowkey.table.table_location import (
 from rowkey.table.table_spec import build_table_spec, has_rows
 
 if TYPE_CHECKING:
-    CellProgress = Callable[[int, int], None]
     """Called with how many cells are done, and of about how many."""
 
 
@@ -77,7 +77,7 @@ class Repairable(Protocol):
     """An engine whose tables can be verified and repaired."""
 
     def examine(
-        self, name: str, progress: CellProgress = ..., inspect_cells: CellInspection | None = None
+        self, name: str, progress: ReportProgress = ..., inspect_cells: CellInspection | None = None
     ) -> Examination:
         """Read every block of every file of a table, and return what is damaged."""
 
@@ -85,7 +85,7 @@ class Repairable(Protocol):
         """Repair the files of a table in place."""
 
     def save_into(
-        self, target: Engine, name: str, *, keep_incomplete: bool, progress: CellProgress
+        self, target: Engine, name: str, *, keep_incomplete: bool, progress: ReportProgress
     ) -> SalvageResult:
         """Save all readable rows of a table into a table of another engine."""
 
@@ -107,7 +107,7 @@ class VerifiedTable(Examination):
 
 @explain_shortage
 def verify_tables(
-    url: str, tables: Sequence[str] = (), progress: CellProgress | None = None
+    url: str, tables: Sequence[str] = (), progress: ReportProgress | None = None
 ) -> Iterator[VerifiedTable]:
     """Read every block of every file of tables, and yield what is damaged; change nothing.
 
@@ -131,9 +131,7 @@ def verify_tables(
             if engine.has_table(name):
                 with _open_present_catalog(engine, url) as catalog:
                     cells = _CellSummary(catalog)
-                    examination = readable.examine(
-                        name, progress or _ignore_progress, cells.inspect
-                    )
+                    examination = readable.examine(name, progress or ignore_progress, cells.inspect)
                 _note_opening_problem(engine, url, examination)
                 values = {one.name: getattr(examination, one.name) for one in fields(examination)}
                 yield VerifiedTable(
@@ -169,7 +167,7 @@ def save_tables(
     tables: Sequence[str],
     *,
     keep_incomplete: bool = False,
-    progress: CellProgress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Iterator[SalvageResult]:
     """Save all readable rows of tables into tables of the same names at a new URL.
 
@@ -195,7 +193,7 @@ def save_tables(
                     target,
                     name,
                     keep_incomplete=keep_incomplete,
-                    progress=progress or _ignore_progress,
+                    progress=progress or ignore_progress,
                 )
                 notes = _save_entry(engine, target, target_url, name)
                 yield replace(saved, notes=[*saved.notes, *notes])
@@ -344,10 +342,6 @@ def _open_present_catalog(engine: Engine, url: str) -> Iterator[Catalog | None]:
         return
     with closing(open_catalog(engine.catalog_url, engine, url)) as catalog:
         yield catalog
-
-
-def _ignore_progress(done: int, total: int) -> None:
-    """Report nothing."""
 
 
 def _require_same_scheme(engine: Engine, target_url: str) -> None:

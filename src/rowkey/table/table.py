@@ -16,6 +16,7 @@ from rowkey.errors import ReadError, RowError
 from rowkey.explanations import Explanation, explain_read
 from rowkey.messages import format_value, suggest_name
 from rowkey.plan import BoundRead, DeclaredRead, bind_read
+from rowkey.progress import ReportProgress
 from rowkey.schema import Condition
 from rowkey.table.batch import DEFAULT_BATCH_ROWS, Batch
 from rowkey.table.bulk_load import load_blocks
@@ -512,7 +513,7 @@ class Table:
         *,
         part: int | str | None = None,
         max_stale: float | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
+        progress: ReportProgress | None = None,
     ) -> BucketChangeResult:
         """Change the number of buckets that rows are written under, while clients use the table.
 

@@ -42,6 +42,7 @@ from rowkey.errors import (
     Unavailable,
 )
 from rowkey.messages import format_value
+from rowkey.progress import ReportProgress
 from rowkey.table.companions.companion_tables import ReadOnlyCompanion
 from rowkey.table.generations.activation import MAX_CATALOG_RETRIES, reconcile_attributes
 from rowkey.table.generations.generation_tracker import GenerationTracker
@@ -222,7 +223,7 @@ class TableLocation:
         clock: Callable[[], int],
         *,
         may_create: bool,
-        progress: Callable[[int, int], None] | None = None,
+        progress: ReportProgress | None = None,
     ) -> None:
         """Create the engine's table and its catalog entry; check the created table.
 

@@ -34,6 +34,7 @@ from rowkey.hbase.requests.tables import TableState
 from rowkey.hbase.settings import Deadline
 from rowkey.hbase.table import HBaseTable
 from rowkey.hbase.wire.names import ServerName
+from rowkey.progress import Progress
 
 if TYPE_CHECKING:
     from cluster import Cluster, Judge
@@ -67,13 +68,13 @@ NONE = f"{UNIQUE}_none"
 def name(admin: Admin) -> Iterator[str]:
     """Return the name of a table of three regions in a namespace of its own."""
     name = f"{UNIQUE}:t"
-    told: list[tuple[int, int]] = []
+    told: list[Progress] = []
     made = admin.create_table(
         name, [FULL, Family("d")], [b"g", b"p"], WORDS, configuration=SETTINGS,
-        progress=lambda *now: told.append(now),
+        progress=told.append,
     )  # fmt: skip
     assert (FULL, Family("d")) == made.families
-    assert (3, 3) == told[-1]
+    assert Progress("regions", 3, 3, "regions") == told[-1]
     yield name
     admin.delete_table(name, disable=True)
     admin.delete_namespace(UNIQUE)

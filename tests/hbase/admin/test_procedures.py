@@ -30,6 +30,7 @@ from rowkey.hbase.requests.cluster import ClusterStatus, OpenRegionCount
 from rowkey.hbase.requests.regions import CompactionState, RegionLoad
 from rowkey.hbase.requests.tables import ProcedureResult, ProcedureState
 from rowkey.hbase.wire.names import ServerName, build_region_name
+from rowkey.progress import Progress
 
 RUNNING_RESULT = ProcedureResult(ProcedureState.RUNNING)
 FINISHED_RESULT = ProcedureResult(ProcedureState.FINISHED)
@@ -167,11 +168,9 @@ def test_progress() -> None:
         build_region(b"", b"g"), build_region(b"g", b"p"), build_region(b"p", b""),
         GetClusterStatus=statuses, getProcedureResult=[*[RUNNING_RESULT] * 4, FINISHED_RESULT],
     )  # fmt: skip
-    told: list[tuple[int, int]] = []
-    Admin(caller).create_table(
-        "t", [Family("d")], [b"g", b"p"], progress=lambda *now: told.append(now)
-    )
-    assert [(0, 3), (1, 3), (3, 3)] == told
+    told: list[Progress] = []
+    Admin(caller).create_table("t", [Family("d")], [b"g", b"p"], progress=told.append)
+    assert [Progress("regions", count, 3, "regions") for count in (0, 1, 3)] == told
 
 
 def test_missing_namespaces_are_created() -> None:

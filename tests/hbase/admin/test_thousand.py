@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from rowkey.cells import Family
+from rowkey.progress import Progress
 
 if TYPE_CHECKING:
     from rowkey.hbase.admin import Admin
@@ -20,16 +21,16 @@ SPLITS = [b"%03d" % number for number in range(1, 1_000)]
 @pytest.mark.long
 def test_a_thousand_regions(admin: Admin) -> None:
     """A thousand regions open on all servers, and each step of progress is reported."""
-    name, told, begin = f"thousand_{uuid4().hex[:8]}", list[tuple[int, int]](), time.monotonic()
-    admin.create_table(name, [Family("d")], SPLITS, progress=lambda *now: told.append(now))
+    name, told, begin = f"thousand_{uuid4().hex[:8]}", list[Progress](), time.monotonic()
+    admin.create_table(name, [Family("d")], SPLITS, progress=told.append)
     made = time.monotonic()
     regions = admin.list_regions(name)
     admin.delete_table(name, disable=True)
     print(f"made in {made - begin:.0f} s, dropped in {time.monotonic() - made:.0f} s, told {told}")
     held = Counter(region.server for region in regions)
     assert [b"", *SPLITS] == [region.start for region in regions]
-    assert [1_000] * len(told) == [of for _, of in told]
-    assert sorted({done for done, _ in told}) == [done for done, _ in told]
-    assert 1_000 == told[-1][0]
+    assert [1_000] * len(told) == [one.total for one in told]
+    assert sorted({one.done for one in told}) == [one.done for one in told]
+    assert 1_000 == told[-1].done
     assert len(told) > len(held)
     assert max(held.values()) - min(held.values()) <= 1

@@ -26,7 +26,8 @@ from rowkey.cells import build_table_name
 from rowkey.design import Design
 from rowkey.lint import LintResult, check_design
 from rowkey.open_file_limit import explain_shortage
-from rowkey.simulate import PhaseProgress, Simulation, open_source
+from rowkey.progress import ReportProgress
+from rowkey.simulate import Simulation, open_source
 from rowkey.workload import SampleInput, SkippedRows
 
 DEFAULT_SERVERS = 8
@@ -79,7 +80,7 @@ def draft_design(
     folder: str | Path = "",
     seed: int = 0,
     is_temporary: bool = False,
-    progress: PhaseProgress | None = None,
+    progress: ReportProgress | None = None,
 ) -> Draft:
     """Draft a first design from a sample; the same sample gives the same draft.
 
@@ -155,7 +156,7 @@ def _settle_key(
     sample_path: str | None,
     servers: int,
     seed: int,
-    progress: PhaseProgress | None,
+    progress: ReportProgress | None,
 ) -> tuple[ColumnRoles, JudgedDesign]:
     """Return column roles, and the first design, whose rows overwrite no others if possible."""
     roles = assign_roles(schema)

@@ -16,8 +16,8 @@ from rowkey.array_libraries import pa
 from rowkey.errors import Mistakes, SampleError
 from rowkey.keys import Field, bind_fields, build_key
 from rowkey.messages import shorten_text
+from rowkey.progress import Progress, ReportProgress
 from rowkey.schema import FieldDeclaration, FieldFacts, FieldRef, find_name_mistake
-from rowkey.simulate import PhaseProgress
 from rowkey.workload import (
     RecordedSample,
     SampleInput,
@@ -103,7 +103,7 @@ def infer_schema(
     sample: SampleInput,
     format_options: Mapping[str, Any] | None,
     seed: int = 0,
-    progress: PhaseProgress | None = None,
+    progress: ReportProgress | None = None,
 ) -> InferredSchema:
     """Read a sample and infer a field from each column.
 
@@ -188,7 +188,7 @@ def _infer_columns(
 
 
 def _scan_columns(
-    sample: RecordedSample, misfits: SkippedRows, progress: PhaseProgress | None
+    sample: RecordedSample, misfits: SkippedRows, progress: ReportProgress | None
 ) -> list[ColumnStats]:
     """Read a sample and return the statistics of each column."""
     column_stats: list[ColumnStats] = []
@@ -209,7 +209,7 @@ def _scan_columns(
             row_count = column_stats[0].row_count
             share = sample.format.progress.share
             total = known_count or (round(row_count / share) if share else 0)
-            progress("reading", row_count, max(total, row_count))
+            progress(Progress("reading", row_count, max(total, row_count)))
     if not column_stats or not column_stats[0].row_count:
         raise SampleError(
             str(path),

@@ -16,6 +16,7 @@ from rowkey.cli.options import (
     NO_CACHE_OPTION,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
+    REPLAY_WEIGHTS,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
     SEED_OPTION,
@@ -23,7 +24,7 @@ from rowkey.cli.options import (
     print_json,
     print_lines,
     print_notes,
-    show_phases,
+    show_progress,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def command(
     from rowkey.design import Design
 
     check_overwrite(write_path, force=force)
-    with show_phases(progress) as report:
+    with show_progress(progress, weights=REPLAY_WEIGHTS) as report:
         advice = advise.search(
             Design.read(design), sample, format_options=format_options, seed=seed, progress=report
         )

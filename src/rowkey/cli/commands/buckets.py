@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 MAX_STALE_OPTION = "--max-stale"
+PHASE_LABELS = {"regions": "splitting", "seconds": "waiting for clients"}
 
 
 @define_command("Operate", "Show or change the number of buckets of a table in use.")
@@ -126,14 +127,5 @@ def _set_buckets(
 ) -> BucketChangeResult:
     """Change the number of buckets of a table, and show the progress."""
     place = int(part) if part is not None and part.isdecimal() else part
-    with (
-        show_progress(progress, "splitting", "regions") as split,
-        show_progress(progress, "waiting for clients", "seconds") as waited,
-    ):
-        bars = {"regions": split, "seconds": waited}
-
-        def report_progress(what: str, done: int, total: int) -> None:
-            if (bar := bars[what]) is not None:
-                bar(done, total)
-
-        return table.set_buckets(count, part=place, max_stale=stale_s, progress=report_progress)
+    with show_progress(progress, PHASE_LABELS) as bar:
+        return table.set_buckets(count, part=place, max_stale=stale_s, progress=bar)

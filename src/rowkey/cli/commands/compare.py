@@ -14,11 +14,12 @@ from rowkey.cli.options import (
     NO_CACHE_OPTION,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
+    REPLAY_WEIGHTS,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
     SEED_OPTION,
     print_json,
-    show_phases,
+    show_progress,
 )
 from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake
 
@@ -58,7 +59,7 @@ def command(
     from time import perf_counter
 
     read = _read_designs(designs)
-    with show_phases(progress) as report:
+    with show_progress(progress, weights=REPLAY_WEIGHTS) as report:
         comparison = advise.compare_designs(
             read,
             sample,

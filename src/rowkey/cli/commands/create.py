@@ -56,7 +56,7 @@ def command(
         for name, one in designs.items()
     }
     with (
-        show_progress(progress, "opening", "regions") as opened,
+        show_progress(progress, {"regions": "opening"}) as opened,
         create_table(
             declared_design,
             url,

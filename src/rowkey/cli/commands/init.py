@@ -18,7 +18,7 @@ from rowkey.cli.options import (
     check_overwrite,
     format_row_count,
     print_notes,
-    show_phases,
+    show_progress,
 )
 from rowkey.cli.streams import is_standard_input, resolve_input_file
 from rowkey.messages import shorten_text
@@ -68,7 +68,7 @@ def command(
 
     to = None if output in (None, "-") else output
     check_overwrite(to, force=force)
-    with show_phases(progress, {}) as report:
+    with show_progress(progress, weights={}) as report:
         draft = advise.draft_design(
             sample,
             table=table,

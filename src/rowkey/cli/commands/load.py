@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -23,9 +22,7 @@ from rowkey.cli.options import (
 from rowkey.cli.streams import is_standard_input, resolve_input_file
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 from rowkey.messages import shorten_text
-
-if TYPE_CHECKING:
-    from rowkey.cli.screen import Progress
+from rowkey.progress import Progress
 
 
 @define_command("Run", "Load the rows of a file; resumes where it was interrupted.")
@@ -62,23 +59,42 @@ def command(
     from rowkey.table import load_file
 
     _check_argument_order(design, str(file))
-    with (
-        open_existing_table(design, url) as table,
-        LoadProgress(can_resume=not is_standard_input(file)) as load_progress,
-        show_progress(progress, "loading", "rows") as load_progress.display,
-    ):
-        result = load_file(
-            table,
-            file,
-            format_options=format_options,
-            shuffle=shuffle,
-            restart=restart,
-            progress=load_progress.report_progress,
-            on_resume=load_progress.report_resume,
-        )
+    last = Progress()
+    try:
+        with (
+            open_existing_table(design, url) as table,
+            show_progress(progress, {"rows": "loading"}) as bar,
+        ):
+
+            def report(now: Progress) -> None:
+                nonlocal last
+                last = now
+                if bar is not None:
+                    bar(now)
+
+            result = load_file(
+                table,
+                file,
+                format_options=format_options,
+                shuffle=shuffle,
+                restart=restart,
+                progress=report,
+                on_resume=_report_resume,
+            )
+    except KeyboardInterrupt:
+        done = format_row_count(last.done, "of the file processed")
+        again = "run the same command again to continue, or add --restart"
+        print_errors([done if is_standard_input(file) else f"{done}; {again}"])
+        raise
     print_notes(render.format_load_result(result))
     print_errors(render.format_left_out_rows(result))
     return 1 if result.left_out.count else 0
+
+
+def _report_resume(rows_before: int) -> None:
+    """Print how many rows an interrupted load has already processed."""
+    what = "skipped: an interrupted load has processed them; --restart loads them again"
+    print_notes([format_row_count(rows_before, what)])
 
 
 def _check_argument_order(design: str, file: str) -> None:
@@ -93,39 +109,3 @@ def _check_argument_order(design: str, file: str) -> None:
         raise click.UsageError(
             f"the design file {names[1]} must come first. Write rowkey load {names[1]} {names[0]}."
         )
-
-
-class LoadProgress:
-    """Prints the start and progress of a load, and how to resume it after an interruption.
-
-    Args:
-        can_resume: whether the same command continues the load.
-    """
-
-    def __init__(self, *, can_resume: bool) -> None:
-        self.can_resume = can_resume
-        self.display: Progress | None = None
-        self.rows_done = 0
-
-    def report_resume(self, rows_before: int) -> None:
-        """Print how many rows an interrupted load has already processed."""
-        self.rows_done = rows_before
-        what = "skipped: an interrupted load has processed them; --restart loads them again"
-        print_notes([format_row_count(rows_before, what)])
-        if self.display is not None:
-            self.display.start_from(rows_before)
-
-    def report_progress(self, count: int, total: int) -> None:
-        """Show how many rows of the file are processed."""
-        self.rows_done = count
-        if self.display is not None:
-            self.display(count, total)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
-        if error_type is not None and issubclass(error_type, KeyboardInterrupt):
-            done = format_row_count(self.rows_done, "of the file processed")
-            again = "run the same command again to continue, or add --restart"
-            print_errors([f"{done}; {again}" if self.can_resume else done])

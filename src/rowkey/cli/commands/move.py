@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,21 +35,19 @@ from rowkey.cli.tables import (
 from rowkey.errors import CatalogMismatch, InvalidArgument, Unavailable
 
 if TYPE_CHECKING:
-    from rowkey.cli.screen import Progress
     from rowkey.design import Design
     from rowkey.move import Move, MoveStatus, StayingCells
 
-STEP_LABELS = {
-    "collisions": ("looking for collisions", "rows"),
-    "wait": ("waiting for clients", "seconds"),
-    "copy": ("copying", "rows"),
-    "verify": ("verifying", "rows"),
-    "repair": ("repairing", "rows"),
-    "prepare": ("waiting for clients", "seconds"),
-    "catch up": ("copying changes", "rows"),
-    "switch": ("switching", "seconds"),
+PHASE_LABELS = {
+    "collisions": "looking for collisions",
+    "wait": "waiting for clients",
+    "copy": "copying",
+    "verify": "verifying",
+    "repair": "repairing",
+    "prepare": "waiting for clients",
+    "catch up": "copying changes",
+    "switch": "switching",
 }
-"""What the progress says of each step, and what it counts."""
 OPTION_STEPS = {
     "--to": ("run",),
     "--rows": ("run", "throttle"),
@@ -212,7 +210,7 @@ def _transfer(table: str, new: str, urls: tuple[str, str], mode: str, output: st
     with (
         open_existing_table(table, url) as source,
         open_table(_read_new_design(new), to_url) as target,
-        _StepProgress(mode) as progress,
+        show_progress(mode, PHASE_LABELS) as progress,
     ):
         found = transfer_table(source, target, progress=progress)
         tables = f"{source.design.table} on {url}", f"{target.design.table} on {to_url}"
@@ -314,7 +312,7 @@ class _StepRunner:
         """Print what a move will do, and what blocks it."""
         import shlex
 
-        with _StepProgress(self.mode) as progress:
+        with show_progress(self.mode, PHASE_LABELS) as progress:
             plan = self.move.plan(design, progress=progress)
         if self.is_json:
             print_json(render.build_move_plan_document(plan))
@@ -334,7 +332,7 @@ class _StepRunner:
         limits = self._parse_limits()
         share = _parse_share(self.options["share"])
         self._tell_of_pause()
-        with _StepProgress(self.mode) as progress:
+        with show_progress(self.mode, PHASE_LABELS) as progress:
             if step == "run":
                 if design is not None:
                     self.move.start(design, progress=progress)
@@ -364,7 +362,7 @@ class _StepRunner:
         """Cut over or roll back; print how long clients waited."""
         command_line = self.options["stop_writers"]
         stop = None if command_line is None else lambda: _stop_writers(command_line)
-        with _StepProgress(self.mode) as progress:
+        with show_progress(self.mode, PHASE_LABELS) as progress:
             if step == "cutover":
                 force = self.options["force"]
                 result = self.move.cut_over(force=force, stop_writers=stop, progress=progress)
@@ -397,7 +395,7 @@ class _StepRunner:
                 )
             name = status.source if is_new_read else status.target
             confirm_drop(name, self.url, table, typed)
-        with _StepProgress(self.mode) as progress:
+        with show_progress(self.mode, PHASE_LABELS) as progress:
             dropped = self.move.finish(
                 drop=name,
                 consents=self.options["consent"],
@@ -540,34 +538,3 @@ def _stop_writers(command_line: str) -> None:
         what = f"the command exited with {done.returncode}, so the writers may go on"
         remedy = "Nothing was switched. Mend the command, and run this step again."
         raise Unavailable("--stop-writers", what, remedy=remedy)
-
-
-class _StepProgress:
-    """Shows the progress of one step after the other, in a `with` block.
-
-    Args:
-        mode: as for `show_progress`.
-    """
-
-    def __init__(self, mode: str) -> None:
-        self.mode = mode
-        self.step = ""
-        self.line: Progress | None = None
-        self.stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stack.close()
-
-    def __call__(self, step: str, done: int, total: int) -> None:
-        """Show that `done` of `total` units of a step are done; 0 of them means unknown."""
-        if step != self.step:
-            self.stack.close()
-            self.step = step
-            self.line = self.stack.enter_context(show_progress(self.mode, *STEP_LABELS[step]))
-            if self.line is not None:
-                self.line.start_from(done)
-        if self.line is not None:
-            self.line(done, total)

@@ -92,7 +92,7 @@ def command(
     """
     from rowkey.design import Design
 
-    with _print_error_notes(), show_progress(progress, "writing") as report:
+    with _print_error_notes(), show_progress(progress) as report:
         proof = observe.prove_design(
             Design.read(design),
             url,

@@ -84,7 +84,7 @@ def command(
     if design is not None:
         return _repair_design(url, design, output, progress, yes=yes)
     examinations = []
-    with show_progress(progress, "reading", "cells") as reported:
+    with show_progress(progress) as reported:
         for one in verify_tables(url, (), reported):
             examinations.append(one)
             if output == "text":
@@ -151,7 +151,7 @@ def _save_tables(
         return []
     if not names:
         return []
-    with show_progress(progress, "saving", "cells") as reported:
+    with show_progress(progress) as reported:
         return list(
             save_tables(url, target_url, names, keep_incomplete=keep_incomplete, progress=reported)
         )
@@ -232,7 +232,7 @@ def _repair_companions(
     from rowkey.table import repair_companions
 
     def run(*, apply: bool) -> list[CompanionRepair]:
-        with show_progress(progress, "comparing", "rows") as reported:
+        with show_progress(progress) as reported:
             repairs = repair_companions(design, url, apply=apply, progress=reported)
         if output == "text":
             print_lines(render.format_companion_repairs(design.table, repairs))

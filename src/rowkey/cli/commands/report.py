@@ -17,13 +17,14 @@ from rowkey.cli.options import (
     FORCE_OPTION,
     NO_CACHE_OPTION,
     PROGRESS_OPTION,
+    REPLAY_WEIGHTS,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
     SEED_OPTION,
     check_overwrite,
     print_errors,
     print_notes,
-    show_phases,
+    show_progress,
 )
 from rowkey.errors import IncomparableDesigns
 
@@ -151,7 +152,7 @@ def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptio
     """Return the comparison of all designs of a report on one sample."""
     from time import perf_counter
 
-    with show_phases(options.progress) as report:
+    with show_progress(options.progress, weights=REPLAY_WEIGHTS) as report:
         comparison = advise.compare_designs(
             [design for _, design in designs],
             options.sample,
@@ -172,7 +173,7 @@ def _judge_design(
 ) -> advise.JudgedDesign:
     """Return one design of a report, judged by its rules and a replay."""
     is_sampled = options.sample is not None or design.sample_path is not None
-    with show_phases(options.progress) as report:
+    with show_progress(options.progress, weights=REPLAY_WEIGHTS) as report:
         judged = advise.JudgedDesign(
             design,
             options.sample,

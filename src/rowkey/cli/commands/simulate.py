@@ -15,12 +15,13 @@ from rowkey.cli.options import (
     NO_CACHE_OPTION,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
+    REPLAY_WEIGHTS,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
     SEED_OPTION,
     is_failing,
     print_json,
-    show_phases,
+    show_progress,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def command(
     """
     from rowkey.design import Design
 
-    with show_phases(progress) as report:
+    with show_progress(progress, weights=REPLAY_WEIGHTS) as report:
         judged = advise.JudgedDesign(
             Design.read(design),
             sample,

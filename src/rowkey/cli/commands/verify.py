@@ -36,7 +36,7 @@ def command(table: str | None, url: str, output: str, progress: str) -> int:
     from rowkey.table import verify_tables
 
     names = [] if table is None else [find_table_name(table)]
-    with show_progress(progress, "reading", "cells") as reported:
+    with show_progress(progress) as reported:
         examinations = list(verify_tables(url, names, reported))
     if output == "json":
         print_json(render.build_verify_document(url, examinations))

@@ -9,6 +9,7 @@ from rowkey.engines.contract import Engine, Store
 from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.requests import TableSpec, check_cluster_spec
+from rowkey.progress import ReportProgress
 
 if TYPE_CHECKING:
     from rowkey.hbase import Client
@@ -91,9 +92,7 @@ class HBaseEngine(Engine):
         self._check_open()
         return self.client.admin.has_table(name)
 
-    def create_table(
-        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
-    ) -> Store:
+    def create_table(self, spec: TableSpec, progress: ReportProgress | None = None) -> Store:
         """Create a table with its regions on the cluster, and open it."""
         self._check_open()
         check_cluster_spec(spec, self.unsupported_features)

@@ -39,6 +39,7 @@ from rowkey.engines.requests import (
     check_spec,
 )
 from rowkey.engines.row_cursor import RowCursor
+from rowkey.progress import ReportProgress
 
 if TYPE_CHECKING:
     Clock = Callable[[], int]
@@ -247,9 +248,7 @@ class MemoryEngine(Engine):
         self._check_open()
         return sorted(self._shared_tables.tables)
 
-    def create_table(
-        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
-    ) -> Store:
+    def create_table(self, spec: TableSpec, progress: ReportProgress | None = None) -> Store:
         """Create an empty table, and open it."""
         self._check_open()
         check_spec(spec, self.unsupported_features)

@@ -33,11 +33,12 @@ from rowkey.engines.rocksdb_files.table_folder import (
     prepare_directory,
     remove_dropped_table,
 )
-from rowkey.engines.rocksdb_salvage.examination import examine_table, ignore_progress
+from rowkey.engines.rocksdb_salvage.examination import examine_table
 from rowkey.engines.rocksdb_salvage.repair import repair_table, save_table
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import build_shortage_error, is_shortage
+from rowkey.progress import ReportProgress, ignore_progress
 
 if TYPE_CHECKING:
     Clock = Callable[[], int]
@@ -132,7 +133,7 @@ class RocksEngine(Engine):
     def examine(
         self,
         name: str,
-        progress: Callable[[int, int], None] = ignore_progress,
+        progress: ReportProgress = ignore_progress,
         inspect_cells: CellInspection | None = None,
     ) -> Examination:
         """Close a table, read every block of its files, and report the damage; change no file.
@@ -168,7 +169,7 @@ class RocksEngine(Engine):
         name: str,
         *,
         keep_incomplete: bool = False,
-        progress: Callable[[int, int], None] = ignore_progress,
+        progress: ReportProgress = ignore_progress,
     ) -> SalvageResult:
         """Copy the readable rows of a table into a new table of the same name elsewhere.
 
@@ -224,9 +225,7 @@ class RocksEngine(Engine):
         """Return the directory of a table, whether or not the table exists."""
         return self._path / to_directory_name(name)
 
-    def create_table(
-        self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
-    ) -> Store:
+    def create_table(self, spec: TableSpec, progress: ReportProgress | None = None) -> Store:
         """Create a table in a directory of its own, and open it."""
         self._check_open()
         check_spec(spec, self.unsupported_features)

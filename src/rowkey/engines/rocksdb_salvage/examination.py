@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -32,15 +32,12 @@ from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.engines.rocksdb_salvage.damage_scan import find_gaps
 from rowkey.engines.rocksdb_salvage.salvage_view import SalvageView, open_salvage_view
 from rowkey.errors import CorruptionError, RowkeyError, Unavailable
-
-
-def ignore_progress(done: int, total: int) -> None:
-    """Do nothing: the default of arguments that report progress."""
+from rowkey.progress import Progress, ReportProgress, ignore_progress
 
 
 def examine_table(
     directory: Path,
-    progress: Callable[[int, int], None] = ignore_progress,
+    progress: ReportProgress = ignore_progress,
     inspect_cells: CellInspection | None = None,
     *,
     now_ms: int = 0,
@@ -109,7 +106,7 @@ def examine_view(
     directory: Path,
     examination: Examination,
     view: SalvageView,
-    progress: Callable[[int, int], None],
+    progress: ReportProgress,
 ) -> None:
     """Read every cell of a table, and add what cannot be read to an examination."""
     manifest, lost_rows = view.manifest, list(view.lost_rows)
@@ -123,8 +120,10 @@ def examine_view(
     def count(cells: int) -> None:
         """Add to the number of cells read, and report the progress."""
         examination.cell_count += cells
-        progress(examination.cell_count, max(total, examination.cell_count))
+        done = examination.cell_count
+        progress(Progress("reading", done, max(total, done), "cells"))
 
+    count(0)
     for name in manifest.families.values():
         source = view.build_source(name, directory)
         is_meta = name == META_FAMILY

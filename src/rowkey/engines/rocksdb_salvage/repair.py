@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from rowkey.durable_files import sync_directory
@@ -32,13 +32,13 @@ from rowkey.engines.rocksdb_salvage.copier import Copier
 from rowkey.engines.rocksdb_salvage.examination import (
     examine_view,
     guess_view_spec,
-    ignore_progress,
     inspect_directory,
     read_view_spec,
 )
 from rowkey.engines.rocksdb_salvage.log_selection import select_logs
 from rowkey.engines.rocksdb_salvage.salvage_view import open_salvage_view
 from rowkey.errors import CorruptionError
+from rowkey.progress import Progress, ReportProgress, ignore_progress
 
 _GUESSED_NOTE = (
     "the description of the table could not be read: the saved table has one region, no table "
@@ -144,7 +144,7 @@ def save_table(
     target: Path,
     *,
     keep_incomplete: bool = False,
-    progress: Callable[[int, int], None] = ignore_progress,
+    progress: ReportProgress = ignore_progress,
 ) -> SalvageResult:
     """Copy the readable rows of a table into a new directory; the old one is not changed.
 
@@ -159,7 +159,13 @@ def save_table(
     """
     examination, inspection = inspect_directory(directory)
     with open_salvage_view(directory, inspection) as view:
-        examine_view(directory, examination, view, lambda count, total: progress(count, 2 * total))
+        examine_view(
+            directory,
+            examination,
+            view,
+            lambda one: progress(replace(one, phase="saving", total=2 * one.total)),
+        )
+        cell_count = examination.cell_count
         notes = examination.notes + [str(problem) for problem in inspection.log_problems]
         try:
             spec, region_tracker = read_view_spec(directory, view)
@@ -171,7 +177,7 @@ def save_table(
         try:
             copier = Copier(directory, view, database, examination, keep_incomplete=keep_incomplete)
             copier.report_progress = lambda count: progress(
-                examination.cell_count + count, 2 * examination.cell_count
+                Progress("saving", cell_count + count, 2 * cell_count, "cells")
             )
             lost_rows = copier.copy_families(spec)
             _store_description(database, spec, region_tracker, copier.highest_timestamp)

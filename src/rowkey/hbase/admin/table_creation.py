@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from rowkey.cells import Family
@@ -24,6 +24,7 @@ from rowkey.hbase.requests.cluster import GetClusterStatus, StatusOption
 from rowkey.hbase.requests.tables import CreateTable
 from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.names import split_table_name
+from rowkey.progress import Progress, ReportProgress
 
 
 class TableCreator(TableAdmin, ClusterAdmin):
@@ -38,7 +39,7 @@ class TableCreator(TableAdmin, ClusterAdmin):
         *,
         configuration: Mapping[str, str] | None = None,
         wait_s: float | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: ReportProgress | None = None,
     ) -> TableDescriptor:
         """Create a table, and its namespace if missing; return when the table can be used.
 
@@ -51,7 +52,8 @@ class TableCreator(TableAdmin, ClusterAdmin):
                 the attributes.
             wait_s: seconds to wait; by default `operation_timeout_s` plus 0.25 s for each region
                 and each of its replicas.
-            progress: called with the number of open regions and of all, whenever more are open.
+            progress: called with the number of open regions and of all, whenever more are open; see
+                `Progress`.
 
         Returns:
             The table as it was read back.
@@ -77,7 +79,7 @@ class TableCreator(TableAdmin, ClusterAdmin):
         )
         schema = build_table_schema(name, families, attributes, configuration)
         number = self._start_creation(CreateTable(schema, splits), deadline)
-        creation = _CreationProgress(self, schema.name, count, progress, deadline)
+        creation = _OpenRegionReporter(self, schema.name, count, progress, deadline)
 
         def is_created() -> bool:
             """Return whether the table exists."""
@@ -123,7 +125,7 @@ class TableCreator(TableAdmin, ClusterAdmin):
         return described
 
 
-class _CreationProgress:
+class _OpenRegionReporter:
     """Calls `progress` of `create_table` whenever more regions of the new table are open."""
 
     def __init__(
@@ -131,7 +133,7 @@ class _CreationProgress:
         admin: TableCreator,
         table: str,
         count: int,
-        progress: Callable[[int, int], None] | None,
+        progress: ReportProgress | None,
         deadline: Deadline,
     ) -> None:
         self._admin, self._table, self._deadline = admin, table, deadline
@@ -150,4 +152,4 @@ class _CreationProgress:
         """Report a number of open regions, if it is greater than the last one reported."""
         if self._progress and open_count > self._last_count:
             self._last_count = open_count
-            self._progress(open_count, self._count)
+            self._progress(Progress("regions", open_count, self._count, "regions"))

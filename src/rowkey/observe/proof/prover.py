@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from secrets import token_hex
 from typing import Any
@@ -24,6 +24,7 @@ from rowkey.observe.proof.read_prover import ReadProver
 from rowkey.observe.proof.temporary_table import make_temporary_table
 from rowkey.observe.region_deltas import CounterSnapshot, compute_interval
 from rowkey.open_file_limit import explain_shortage
+from rowkey.progress import Progress, ReportProgress
 from rowkey.regions import Boundaries, SplitPolicy
 from rowkey.simulate import (
     EventSource,
@@ -50,7 +51,7 @@ def prove_design(
     phases: int = 20,
     keep_table: bool = False,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ReportProgress | None = None,
 ) -> Proof:
     """Write a sample into a new table, and compare predicted with counted requests.
 
@@ -115,7 +116,7 @@ def _run_proof(
     table: Table,
     phases: int,
     seed: int,
-    progress: Callable[[int, int], None] | None,
+    progress: ReportProgress | None,
     *,
     keep_table: bool,
 ) -> Proof:
@@ -128,7 +129,7 @@ def _run_proof(
     for phase in _run_phases(source, boundaries, table, replay, cells, keys, phases):
         phase_proofs.append(phase)
         if progress is not None:
-            progress(replay.operation_count, source.replayed_count)
+            progress(Progress("writing", replay.operation_count, source.replayed_count))
     reads = _prove_reads(encoded, boundaries, table, replay, sorted(keys), cells)
     size = _prove_size(table, cells)
     return Proof(

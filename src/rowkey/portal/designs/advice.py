@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rowkey.advise import Advice, search
 from rowkey.portal.designs.workspace import DesignFile, Workspace
 from rowkey.portal.jobs.results import pack_messages
+from rowkey.progress import ReportProgress
 from rowkey.render import build_advice_document, build_summary_document, format_advised_design
-from rowkey.simulate import PhaseProgress
 
 if TYPE_CHECKING:
     Documents = Mapping[str, Any]
@@ -121,7 +121,7 @@ class AdviceRequest:
 
 
 def advise_design(
-    report: PhaseProgress,
+    report: ReportProgress,
     folder: str,
     hidden_files: Sequence[str],
     name: str,

@@ -11,8 +11,8 @@ from typing import Any
 from rowkey.advise import draft_design
 from rowkey.portal.designs.workspace import Workspace
 from rowkey.portal.jobs.results import pack_messages
+from rowkey.progress import ReportProgress
 from rowkey.render import build_verdict_document
-from rowkey.simulate import PhaseProgress
 
 DEFAULT_SERVERS = 8
 """Region servers of a draft, as of `rowkey init`."""
@@ -40,7 +40,7 @@ class DraftRequest:
 
 
 def write_draft(
-    report: PhaseProgress,
+    report: ReportProgress,
     folder: str,
     hidden_files: Sequence[str],
     name: str,

@@ -16,13 +16,13 @@ from rowkey.portal.designs.stored_maps import link_map_views, read_map_view, sto
 from rowkey.portal.designs.workspace import DesignFile, Workspace
 from rowkey.portal.jobs.jobs import Job, JobLimits
 from rowkey.portal.jobs.results import JobResults, pack_messages
+from rowkey.progress import ReportProgress
 from rowkey.render import (
     Redaction,
     build_comparison_document,
     build_report_document,
     build_simulation_document,
 )
-from rowkey.simulate import PhaseProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def build_arguments(
 
 
 def simulate_designs(
-    report: PhaseProgress,
+    report: ReportProgress,
     folder: str,
     hidden_files: Sequence[str],
     texts: Mapping[str, str],
@@ -173,7 +173,7 @@ def simulate_designs(
     return pack_messages({"report": shown, "document": document})
 
 
-def _judge_design(design: Design, sample: Path | None, report: PhaseProgress) -> JudgedDesign:
+def _judge_design(design: Design, sample: Path | None, report: ReportProgress) -> JudgedDesign:
     """Return a design judged by the events of a file, or by generated ones."""
     judged = JudgedDesign(
         design,

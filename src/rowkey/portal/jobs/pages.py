@@ -94,7 +94,8 @@ MINUTE_S = 60
 
 def describe_step(request: PortalRequest, step: TableStep) -> str:
     """Return a sentence about how far a step is, and how long the rest takes if that is known."""
-    what, done, total = step.progress
+    now = step.progress
+    what, done, total = now.phase, now.done, now.total
     if not what:
         return request.translate("portal.phase.begin")
     phase = request.translate(f"portal.phase.{what.replace(' ', '_')}")
@@ -130,6 +131,11 @@ def _describe_step_event(request: PortalRequest, table: str) -> dict[str, Any]:
     step = request.portal.steps.find(table)
     if step is None or not step.is_running:
         return {"is_final": True}
-    what, done, total = step.progress
-    text = describe_step(request, step)
-    return {"is_final": False, "phase": what, "count": done, "total": total, "text": text}
+    now, text = step.progress, describe_step(request, step)
+    return {
+        "is_final": False,
+        "phase": now.phase,
+        "count": now.done,
+        "total": now.total,
+        "text": text,
+    }

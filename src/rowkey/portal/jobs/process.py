@@ -17,6 +17,7 @@ from rowkey.durable_files import replace_file
 from rowkey.errors import RowkeyError
 from rowkey.pandas_guard import skip_pandas
 from rowkey.portal.jobs.jobs import JobState
+from rowkey.progress import Progress
 
 REPORT_INTERVAL_S = 0.1
 """Seconds between two reports of one phase."""
@@ -40,11 +41,12 @@ class ProgressWriter:
         self._phase = ""
         self._next_s = 0.0
 
-    def __call__(self, phase: str, count: int, total: int) -> None:
-        """Report that `count` of `total` units of a phase are done, unless it was just done."""
+    def __call__(self, progress: Progress) -> None:
+        """Report how far the job is, unless it was just done."""
+        phase = progress.phase
         if phase != self._phase or self._clock() >= self._next_s:
             self._phase, self._next_s = phase, self._clock() + REPORT_INTERVAL_S
-            self.write(JobState.RUNNING, phase=phase, count=count, total=total)
+            self.write(JobState.RUNNING, phase=phase, count=progress.done, total=progress.total)
 
     def write(self, state: JobState, **details: Any) -> None:
         """Write a report."""

@@ -14,6 +14,7 @@ from rowkey.portal.jobs.pages import describe_step
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
 from rowkey.portal.users.roles import Role
+from rowkey.progress import Progress
 from rowkey.render import (
     DIALECTS,
     FORMAT_VERSION,
@@ -160,14 +161,14 @@ def create_tables(
         tables: the designs by name, that of the main table first.
         sample: the file of events from which boundaries follow; None if none do.
     """
-    step.report("splits", 0, 0)
+    step.report(Progress("splits"))
     splits = {name: choose_splits(one, sample) for name, one in tables.items()}
-    step.report("regions", 0, 0)
+    step.report(Progress("regions"))
     with request.portal.engines.create_table(
         tables[step.table],
         splits=splits[step.table],
         companion_splits=splits,
-        progress=lambda done, total: step.report("regions", done, total),
+        progress=step.report,
     ) as table:
         created = {step.table: table, **table.companions}
         counts = {name: len(one.regions()) for name, one in created.items()}

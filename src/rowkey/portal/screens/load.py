@@ -80,7 +80,7 @@ def start_load(request: PortalRequest) -> Response:
                 path,
                 shuffle=shuffles,
                 restart=restarts,
-                progress=lambda done, total: step.report("rows", done, total),
+                progress=step.report,
             )
         return build_load_document(name, path, result), [
             *format_load_result(result),

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from rowkey.durable_files import make_directory, read_regular_file, replace_file
 from rowkey.errors import Conflict, Mistake, RowkeyError, Unavailable
 from rowkey.messages import Message
+from rowkey.progress import Progress
 from rowkey.stored_messages import iter_messages, restore_messages
 
 if TYPE_CHECKING:
@@ -140,11 +141,9 @@ class TableStep:
         self.table, self.name, self.user, self.details = table, name, user, details or {}
         self.started_ms = _get_time_ms()
         self.finished_ms: int | None = None
-        self.progress: tuple[str, int, int] = ("", 0, 0)
-        """What is done now, how much of it, and of how much; 0 if that is not known."""
+        self.progress = Progress()
         self.document: Mapping[str, Any] | None = None
         self.lines: tuple[str, ...] = ()
-        self._phase_start = (0.0, 0)
         self.mistakes: tuple[Mapping[str, str], ...] = ()
         """Why it was not completed, as `check` describes mistakes; none if it was."""
         self.is_cancelled = False
@@ -166,7 +165,7 @@ class TableStep:
         """End the step when it next reports how far it is."""
         self.is_cancelled = True
 
-    def report(self, what: str, done: int, total: int) -> None:
+    def report(self, progress: Progress) -> None:
         """Note how far the step is.
 
         Raises:
@@ -174,22 +173,17 @@ class TableStep:
         """
         if self.is_cancelled:
             raise StepCancelled(self.name)
-        if what != self.progress[0]:
-            self._phase_start = (time.monotonic(), done)
-        self.progress = (what, done, total)
+        self.progress = progress.follow(self.progress, time.monotonic())
 
     @property
     def remaining_s(self) -> float | None:
         """Seconds that what is done now still takes at its speed so far; None while unknown."""
-        (_, done, total), (started_s, done_before) = self.progress, self._phase_start
-        elapsed_s, done_since = time.monotonic() - started_s, done - done_before
-        if done_since <= 0 or done > total or elapsed_s < MIN_ESTIMATE_S:
-            return None
-        return (total - done) / done_since * elapsed_s
+        now = self.progress
+        is_known = now.reported_s - now.started_s >= MIN_ESTIMATE_S
+        return now.estimate_remaining_s() if is_known else None
 
     def build_document(self) -> dict[str, Any]:
         """Return how far the step is, for programs."""
-        what, done, total = self.progress
         left_s = self.remaining_s if self.is_running else None
         return {
             "name": self.name,
@@ -198,9 +192,9 @@ class TableStep:
             "started_ms": self.started_ms,
             "finished_ms": self.finished_ms,
             "progress": {
-                "step": what,
-                "done": done,
-                "total": total,
+                "step": self.progress.phase,
+                "done": self.progress.done,
+                "total": self.progress.total,
                 "remaining_s": None if left_s is None else round(left_s),
             },
             "result": self.document,
@@ -292,7 +286,9 @@ class TableSteps:
     def _store(self, step: TableStep) -> None:
         """Store the state of a step; one that cannot be stored is only remembered."""
         try:
-            self._files.write(step.table, {name: getattr(step, name) for name in _STORED})
+            state = {name: getattr(step, name) for name in _STORED}
+            progress = (step.progress.phase, step.progress.done, step.progress.total)
+            self._files.write(step.table, {**state, "progress": progress})
         except (OSError, TypeError, ValueError):
             _LOGGER.exception("the step of the table %s cannot be stored", step.table)
 
@@ -304,6 +300,7 @@ class TableSteps:
         step = TableStep(table, state["name"], state["user"])
         for name in _STORED:
             setattr(step, name, state[name])
+        step.progress = Progress(*state["progress"])
         return step
 
 

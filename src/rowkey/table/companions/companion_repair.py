@@ -11,7 +11,7 @@ programs, which write each table by itself: they stay as they are, and are count
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from itertools import islice
@@ -23,6 +23,7 @@ from rowkey.design import Design
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import DesignRefused
 from rowkey.open_file_limit import explain_shortage
+from rowkey.progress import Progress, ReportProgress, ignore_progress
 from rowkey.rows import UndeclaredCells
 from rowkey.table.client_wait import compute_wait_s
 from rowkey.table.companions.companion_opener import CompanionOpener
@@ -85,7 +86,7 @@ def repair_companions(
     *,
     apply: bool = False,
     min_age_s: float | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ReportProgress | None = None,
 ) -> list[CompanionRepair]:
     """Compare the rows of a table with those of its companions; make the companions equal.
 
@@ -103,7 +104,7 @@ def repair_companions(
         apply: whether to write; otherwise the rows are only compared.
         min_age_s: seconds since the last change of a row after which its write counts as ended; if
             None, 10 minutes on a cluster, and 0 on an engine that only this process has open.
-        progress: called with how many rows are compared, and with 0.
+        progress: called with how many rows are compared.
 
     Returns:
         The result of each companion.
@@ -218,7 +219,7 @@ class _Comparison:
     Args:
         table: the table with its companions.
         min_age_s: seconds since the last change of a row after which its write counts as ended.
-        progress: called with how many rows are compared, and with 0.
+        progress: called with how many rows are compared.
         apply: whether to write.
     """
 
@@ -226,12 +227,12 @@ class _Comparison:
         self,
         table: TableWithCompanions,
         min_age_s: float,
-        progress: Callable[[int, int], None] | None,
+        progress: ReportProgress | None,
         *,
         apply: bool,
     ) -> None:
         self.table, self.min_age_s, self.apply = table, min_age_s, apply
-        self.progress = progress
+        self.progress = progress or ignore_progress
         self.row_count = 0
         self.results = {name: CompanionRepair(name) for name in table.companions}
 
@@ -292,12 +293,12 @@ class _Comparison:
         """Yield the identities of all rows of a table, some at a time, and count other cells."""
         names = self.table.writer.identity_fields
         scan = table.scan(count_undeclared=True)
+        self.progress(Progress("comparing", self.row_count, unit="rows"))
         rows = ({name: row[name] for name in names} for row in scan)
         while some := list(islice(rows, COMPARED_ROWS)):
             yield some
             self.row_count += len(some)
-            if self.progress is not None:
-                self.progress(self.row_count, 0)
+            self.progress(Progress("comparing", self.row_count, unit="rows"))
         undeclared.merge(scan.undeclared_cells)
 
     def _compare_row(self, values: Mapping[str, Any], only: str = "") -> None:

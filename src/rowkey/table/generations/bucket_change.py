@@ -11,6 +11,7 @@ from rowkey.catalog import CatalogEntry, Generation, build_contention_error, che
 from rowkey.design import Design, list_key_prefixes
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Mistakes, Unavailable
 from rowkey.messages import format_value, pluralize
+from rowkey.progress import Progress, ReportProgress, ignore_progress
 from rowkey.table.client_wait import compute_wait_s, wait_for_clients
 from rowkey.table.generations.activation import (
     MAX_CATALOG_RETRIES,
@@ -29,9 +30,6 @@ from rowkey.table.generations.timestamp_ties import find_tied_generations
 
 if TYPE_CHECKING:
     from rowkey.table.table import Table
-
-    ChangeProgress = Callable[[str, int, int], None]
-    """Called with what is being done, `regions` or `seconds`, how much of it, and of how much."""
 
 MAX_BUCKETS = 65_536
 """Largest number of buckets. Source: two bytes."""
@@ -95,12 +93,12 @@ class BucketChange:
         part: int | str | None = None,
         *,
         max_stale_s: float | None = None,
-        progress: ChangeProgress | None = None,
+        progress: ReportProgress | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self.table, self.count = table, count
         self.max_stale_s = max_stale_s
-        self.progress = progress or (lambda *_: None)
+        self.progress = progress or ignore_progress
         self.pause = pause
         self.state_before = table.get_state()
         mistakes = Mistakes()
@@ -327,10 +325,10 @@ class BucketChange:
         existing = {b"", *store.spec.splits}
         bounds = [at for at in self._choose_split_keys() if at not in existing]
         for done, at in enumerate(bounds):
-            self.progress("regions", done, len(bounds))
+            self.progress(Progress("regions", done, len(bounds), "regions"))
             store.split(at)
         if bounds:
-            self.progress("regions", len(bounds), len(bounds))
+            self.progress(Progress("regions", len(bounds), len(bounds), "regions"))
         return len(bounds)
 
     def _choose_split_keys(self) -> tuple[bytes, ...]:
@@ -377,12 +375,9 @@ class BucketChange:
 
     def _wait_for_clients(self, seconds: float) -> None:
         """Wait until every client has read of the announced generation, or has stopped."""
-
-        def report(done: int, total: int) -> None:
-            self.progress("seconds", done, total)
-
-        wait_for_clients(seconds, report, self.pause, self.table.lease.clock)
-        report(max(1, round(seconds)), max(1, round(seconds)))
+        wait_for_clients(seconds, self.progress, "seconds", self.pause, self.table.lease.clock)
+        total = max(1, round(seconds))
+        self.progress(Progress("seconds", total, total, "seconds"))
 
 
 def _check_count(count: Any, mistakes: Mistakes) -> None:
