@@ -239,6 +239,26 @@ def test_a_limit_stops_reading_where_the_order_allows_it(tmp_path: Path) -> None
     assert unserved.read_rows > 25
 
 
+@pytest.mark.parametrize("buckets", [16, 64])
+def test_a_hundredth_of_the_rows_shows_what_a_merge_asks_of_its_ranges(
+    tmp_path: Path, buckets: int
+) -> None:
+    """Each range is asked for rows, also those of which the sample has none; never too few."""
+    chance = random.Random(3)
+    rows = [{**row, "ts": row["ts"] + chance.randrange(216)} for row in make_rows(10_000)]
+    costs = []
+    for step, sample in ((1, {}), (100, {"share": "1%", "of": "events"})):
+        design = Design(
+            "t", f"[bucket(ts, {buckets})][kind][ts][host]", fields=FIELDS, sample=sample,
+            reads=[{"name": "it", "where": "kind = ?", "limit": 50}],
+            writes={"time": "ts", "sort": False}, families={"d": {"ttl": "1d"}},
+        )  # fmt: skip
+        costs.append(run(design, write_rows(tmp_path, rows[::step])).reads[0])
+    whole, part = costs
+    assert 50 == part.returned_rows <= part.read_rows
+    assert pytest.approx(whole.read_rows, rel=0.1) == part.read_rows
+
+
 @pytest.mark.parametrize(
     ("key", "order"),
     [

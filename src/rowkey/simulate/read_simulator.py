@@ -552,6 +552,10 @@ def _count_asked_rows(
                 answer *= 2
                 batch += answer
             asked += min(max(batch, needed), scanned * rows / total)
+    # Ranges without a sampled row hold as large a share of the rows as those with a single one.
+    unseen, singles = held.count(0), held.count(1)
+    if unseen and all(taken for taken, rows in zip(passed, held, strict=True) if rows):
+        asked += unseen * min(first, scanned * singles / total / unseen)
     return asked
 
 
