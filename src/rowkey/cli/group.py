@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -25,6 +27,7 @@ from rowkey.cli.settings_file import read_defaults
 from rowkey.cli.streams import wrap_standard_streams
 from rowkey.errors import CorruptionError, InvalidDesign, RowkeyError, Unavailable
 from rowkey.messages import escape_text, shorten_text, suggest_name
+from rowkey.open_file_limit import raise_shortage
 from rowkey.pandas_guard import skip_pandas
 
 COMMAND_GROUPS = ("Design", "Judge", "Run", "Operate")
@@ -238,9 +241,6 @@ def _raise_on_sigterm() -> Iterator[list[int]]:
     The list holds the signal once it was received: an exception raised while an object is freed
     is lost, and the exit code must not depend on it.
     """
-    import signal
-    import threading
-
     received: list[int] = []
 
     def raise_signal(number: int, _: object) -> None:
@@ -293,8 +293,6 @@ def _print_usage_error(problem: click.ClickException) -> None:
 
 def _print_error(problem: Exception) -> int:
     """Print the first lines of an error, and return its exit code."""
-    from rowkey.open_file_limit import raise_shortage
-
     try:
         raise_shortage(problem)
     except Unavailable as shortage:

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import rowkey
 from rowkey import workload
 from rowkey.errors import RowError, SampleError
 from rowkey.json_objects import RepeatedName, build_object
@@ -325,10 +326,9 @@ def _convert_value(field: Field, value: Any) -> Any:
     """Return a value converted to a field's type; empty text may stand for null."""
     if value is None:
         if not field.nullable:
-            from rowkey.keys import NULLABLE_REMEDY
-
             expected = f"a {field.type.name}"
-            raise RowError(f"field {field.name}", "the row has no value", expected, NULLABLE_REMEDY)
+            remedy = rowkey.keys.NULLABLE_REMEDY
+            raise RowError(f"field {field.name}", "the row has no value", expected, remedy)
         return None
     if isinstance(value, str):
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -11,6 +13,7 @@ import click
 
 from rowkey import workload
 from rowkey.cli.group import is_quiet
+from rowkey.cli.screen import ProgressBar
 from rowkey.cli.streams import has_standard_input, resolve_input_file
 from rowkey.messages import escape_json, escape_text, shorten_text
 
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from rowkey.advise import Grade
-    from rowkey.cli.screen import ProgressBar
 
 
 class _FilePath(click.types.StringParamType):
@@ -197,8 +199,6 @@ def check_overwrite(path: str | None, *, force: bool) -> None:
     Raises:
         UsageError: the file exists.
     """
-    import os
-
     if path is not None and not force and os.path.lexists(path):
         raise click.UsageError(
             f"{shorten_text(path)} already exists. Give another name, or --force to overwrite it."
@@ -212,8 +212,6 @@ def print_json(document: Any) -> None:
 
 def to_json(document: Any, indent: int | None = None) -> str:
     """Return a document as JSON text, with characters escaped that the terminal cannot show."""
-    import json
-
     is_utf = (sys.stdout.encoding or "").lower().startswith("utf")
     return escape_json(json.dumps(document, indent=indent, ensure_ascii=not is_utf))
 
@@ -271,7 +269,6 @@ def show_progress(
     """
     if mode == "none" or is_quiet() or (mode == "auto" and not sys.stderr.isatty()):
         return nullcontext()
-    from rowkey.cli.screen import ProgressBar
 
     return ProgressBar(labels, weights, as_json=mode == "json")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import click
 
+import rowkey
 from rowkey import render, workload
 from rowkey.array_libraries import pa
 from rowkey.cli.destination import OUTPUT_OPTION, SPREADSHEET_OPTION, Destination
@@ -215,14 +216,13 @@ def _read_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:
         for row in scan:
             yield {name: row.get(name) for name in scan.column_names}
         return
-    from rowkey.keys import build_field_column
 
     for batch in scan.batches(TEXT_BATCH_ROWS):
         lists = [
             # Arrow's own texts and bytes are the field's normal values.
             column.to_pylist()
             if field.type.is_sequence
-            else build_field_column(field, column).to_list()
+            else rowkey.keys.build_field_column(field, column).to_list()
             for field, column in zip(fields.values(), batch.columns, strict=True)
         ]
         for values in zip(*lists, strict=True):

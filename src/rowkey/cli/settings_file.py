@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import rowkey
 from rowkey.durable_files import read_regular_file
 from rowkey.errors import InvalidDesign, Mistakes, RowkeyError
 from rowkey.messages import suggest_name
@@ -200,9 +201,7 @@ def _parse_file(path: str, text: str) -> tuple[dict[str, Any], SourceMap]:
     Raises:
         InvalidDesign: it is not valid TOML.
     """
-    from rowkey.design import parse_toml
-
-    tree, source_map = parse_toml(text, path)
+    tree, source_map = rowkey.design.parse_toml(text, path)
     if not path.endswith("rowkey.toml"):
         tree = tree.get("tool", {}).get("rowkey", {})
     return tree, source_map

@@ -8,9 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
+from weakref import finalize
 
 import click
+
+from rowkey.errors import Unavailable
 
 
 class NamedFile(io.FileIO):
@@ -38,8 +43,6 @@ class NamedFile(io.FileIO):
         except BrokenPipeError:
             raise
         except OSError as problem:
-            from rowkey.errors import Unavailable
-
             what = f"the output cannot be written: {problem.strerror or problem}"
             remedy = "Free space on the disk, or write to another place."
             raise Unavailable(self._display_name, what, remedy=remedy) from None
@@ -148,9 +151,6 @@ def resolve_input_file(
         return path
     if _META_KEY in context.meta:
         raise click.UsageError("standard input can be one file only. Save the other one to a file.")
-    from shutil import rmtree
-    from tempfile import mkdtemp
-    from weakref import finalize
 
     folder = mkdtemp(prefix="rowkey-")
     # A context is not closed if a later argument is wrong; then the folder goes with the context.
@@ -177,8 +177,6 @@ def _copy_standard_input(folder: Path) -> StandardInputCopy:
         UsageError: they are too many.
         Unavailable: the file cannot be written.
     """
-    from rowkey.errors import Unavailable
-
     stream: IO[bytes] = sys.stdin.buffer
     block = stream.read(_CHUNK_BYTES)
     suffix = next((end for mark, end in _FORMAT_MARKS.items() if block.startswith(mark)), "")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import rowkey
 from rowkey.cli.options import print_errors
 from rowkey.errors import InvalidArgument
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
     from rowkey.table import Table
 
 
@@ -81,9 +81,7 @@ def get_catalog_url() -> str | None:
 @contextmanager
 def open_existing_table(design: str, url: str) -> Iterator[Table]:
     """Open an existing table, given by its design file or its name in the catalog."""
-    from rowkey.table import open_table
-
-    with open_table(
+    with rowkey.table.open_table(
         read_design_or_name(design), url, create=False, catalog=get_catalog_url()
     ) as table:
         yield table
@@ -132,10 +130,8 @@ def confirm_drop(name: str, url: str, argument: str, typed: str | None) -> None:
         raise click.UsageError(f"{name} is not dropped: {reason}. Give --yes {name}.")
 
 
-def read_design_or_name(design: str) -> Design | str:
+def read_design_or_name(design: str) -> rowkey.Design | str:
     """Return the design of a file, or the text itself if it is the name of a table."""
-    from rowkey.design import Design
-
     # pathlib raises for a name that no file can have.
     is_file = design.endswith(".toml") or os.path.isfile(design)  # noqa: PTH113
-    return Design.read(design) if is_file else design
+    return rowkey.Design.read(design) if is_file else design

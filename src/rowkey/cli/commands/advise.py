@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+import rowkey
 from rowkey import advise, render
+from rowkey.cli.destination import Destination
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -26,6 +28,7 @@ from rowkey.cli.options import (
     print_notes,
     show_progress,
 )
+from rowkey.cli.screen import build_console
 
 if TYPE_CHECKING:
     from rowkey.advise import Advice, JudgedDesign
@@ -71,12 +74,14 @@ def command(
     rowkey advise logs.toml --sample events.csv
     rowkey advise logs.toml --sample events.csv --write better.toml
     """
-    from rowkey.design import Design
-
     check_overwrite(write_path, force=force)
     with show_progress(progress, weights=REPLAY_WEIGHTS) as report:
         advice = advise.search(
-            Design.read(design), sample, format_options=format_options, seed=seed, progress=report
+            rowkey.Design.read(design),
+            sample,
+            format_options=format_options,
+            seed=seed,
+            progress=report,
         )
     _print_advice(advice, output)
     if write_path is not None and advice.recommendation:
@@ -93,15 +98,12 @@ def _print_advice(advice: Advice, output: str) -> None:
     if output == "json":
         print_json(render.build_advice_document(advice))
         return
-    from rowkey.cli.screen import build_console
 
     print_lines(render.format_advice(advice, build_console().width))
 
 
 def _list_files(advice: Advice, path: str) -> list[tuple[Path, JudgedDesign]]:
     """Return the files of the recommended design: one, or one for each of its tables."""
-    from pathlib import Path
-
     first, *others = advice.recommendation
     file = Path(path)
     further = (file.with_name(f"{file.stem}_{number}{file.suffix}") for number in count(2))
@@ -114,8 +116,6 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
     Raises:
         UsageError: a file exists and `--force` was not given.
     """
-    from rowkey.cli.destination import Destination
-    from rowkey.design import find_companion_obstacle
     from rowkey.schema import format_key
 
     files = _list_files(advice, path)
@@ -136,7 +136,7 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
         what = "no table is a companion of another: write each event to all of them"
         print_notes([f"{what} ({advice.companion_obstacle})"])
     present = advice.declared.design.companions
-    obstacle = find_companion_obstacle(main.design, present) if present else None
+    obstacle = rowkey.design.find_companion_obstacle(main.design, present) if present else None
     if obstacle is not None:
         names = ", ".join(present)
         print_notes([f"{main_file}: without the present companions, {names} ({obstacle})"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+import rowkey
 from rowkey import advise, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -21,6 +22,7 @@ from rowkey.cli.options import (
     print_lines,
     print_notes,
 )
+from rowkey.cli.screen import build_console
 from rowkey.errors import InvalidArgument, InvalidDesign
 from rowkey.messages import escape_text
 
@@ -85,13 +87,11 @@ def command(
     rowkey check logs.toml --sample events.csv --ignore RK1
     rowkey check designs/*.toml -f sarif > rowkey.sarif
     """  # noqa: D205 - the sentence is the help's first paragraph
-    from rowkey.design import Design
-
     severity = None if fail_on == NEVER_FAIL else cast("Severity", fail_on)
     checked, documents, is_bad, is_unreadable = [], [], False, False
     for path in designs:
         try:
-            design = Design.read(path)
+            design = rowkey.Design.read(path)
         except InvalidDesign as problem:
             is_bad, is_unreadable = True, is_unreadable or problem.is_unreadable
             checked.append(render.CheckedFile(path, problem.mistakes))
@@ -135,8 +135,6 @@ def _show_check(
     """Return the JSON document of one valid design file; print the result if output is text."""
     result = judged.design, judged.properties, judged.lint_result, judged.packing
     if as_text and sys.stdout.isatty():
-        from rowkey.cli.screen import build_console
-
         render.print_check(path, judged, build_console())
     elif as_text:
         print_lines(render.format_check(path, *result))
@@ -208,8 +206,6 @@ def _print_diff(path: str, design: Design, fixed: FixedDesign) -> bool:
 
 def _write_fixes(path: str, judged: JudgedDesign) -> JudgedDesign:
     """Write safe fixes into the design file, and return the judgement of the fixed design."""
-    from pathlib import Path
-
     fixed = _apply_fixes(judged)
     if not fixed.fixed_findings:
         return judged

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import perf_counter
 
 import click
 
+import rowkey
 from rowkey import advise, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -21,10 +22,8 @@ from rowkey.cli.options import (
     print_json,
     show_progress,
 )
+from rowkey.cli.screen import build_console
 from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake
-
-if TYPE_CHECKING:
-    from rowkey.design import Design
 
 
 @define_command("Judge", "Compare two to eight designs on one sample, measure by measure.")
@@ -56,8 +55,6 @@ def command(
     rowkey compare by_time.toml by_host.toml --sample events.csv
     rowkey compare by_time.toml by_host.toml --sample events.csv -f json > compared.json
     """
-    from time import perf_counter
-
     read = _read_designs(designs)
     with show_progress(progress, weights=REPLAY_WEIGHTS) as report:
         comparison = advise.compare_designs(
@@ -75,23 +72,20 @@ def command(
     if output == "json":
         print_json(render.build_comparison_document(comparison))
         return
-    from rowkey.cli.screen import build_console
 
     render.print_comparison(comparison, build_console())
 
 
-def _read_designs(paths: tuple[str, ...]) -> list[Design]:
+def _read_designs(paths: tuple[str, ...]) -> list[rowkey.Design]:
     """Return the designs of several files; collect the mistakes of all files in one error.
 
     Raises:
         IncomparableDesigns: with the mistakes of all of them.
     """
-    from rowkey.design import Design
-
     designs, mistakes = [], []
     for path in paths:
         try:
-            designs.append(Design.read(path))
+            designs.append(rowkey.Design.read(path))
         except InvalidDesign as problem:
             for mistake in problem.mistakes:
                 place = ":".join(str(step) for step in (path, mistake.line, mistake.column) if step)

@@ -45,8 +45,6 @@ def command(
     rowkey create logs.toml --on rocks:./data
     rowkey create logs.toml --on rocks:./data --sample events.csv
     """
-    from rowkey.table import create_table
-
     declared_design = rowkey.Design.read(design)
     designs = {declared_design.table: declared_design, **declared_design.companions}
     splits = {
@@ -57,7 +55,7 @@ def command(
     }
     with (
         show_progress(progress, {"regions": "opening"}) as opened,
-        create_table(
+        rowkey.table.create_table(
             declared_design,
             url,
             splits=splits[declared_design.table],

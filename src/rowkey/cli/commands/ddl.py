@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 
 import click
 
+import rowkey
 from rowkey import render, simulate
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -54,9 +55,7 @@ def command(
     rowkey ddl logs.toml --dialect java > CreateLogs.java
     rowkey ddl orders.toml --companion orders_by_number > orders_by_number.rb
     """
-    from rowkey.design import Design
-
-    main_design = declared_design = Design.read(design)
+    main_design = declared_design = rowkey.Design.read(design)
     companions = main_design.companions
     if companion is not None:
         if companion not in companions:

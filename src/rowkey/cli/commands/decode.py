@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+import rowkey
 from rowkey import regions, render
 from rowkey.cli.group import define_command
+from rowkey.cli.input_rows import open_input, read_lines
 from rowkey.cli.options import DESIGN_ARGUMENT, FILE_PATH, print_lines, to_json
 from rowkey.errors import InvalidArgument, RowError
 
@@ -28,10 +30,7 @@ def command(design: str, keys_file: str, keys: str) -> None:
     \b
     echo 097765622d310000000176bb3e7000 | rowkey decode logs.toml
     """
-    from rowkey.cli.input_rows import open_input, read_lines
-    from rowkey.design import Design
-
-    key = Design.read(design).key
+    key = rowkey.Design.read(design).key
     with open_input(keys_file) as stream:
         for number, line in read_lines(stream):
             text = line.rstrip("\r\n")

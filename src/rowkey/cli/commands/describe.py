@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rowkey import observe
+from rowkey.cli.destination import Destination
 from rowkey.cli.group import define_command
 from rowkey.cli.options import FILE_PATH, FORCE_OPTION, check_overwrite, print_notes
 from rowkey.cli.tables import TABLE_URL_OPTION
@@ -30,8 +31,6 @@ def command(table: str, url: str, output: str | None, *, force: bool) -> None:
     rowkey describe logs --on rocks:./data > found.toml
     rowkey describe logs --on rocks:./data -o described.toml
     """
-    from rowkey.cli.destination import Destination
-
     to = None if output in (None, "-") else output
     check_overwrite(to, force=force)
     description = observe.describe_table(table, url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+import rowkey
 from rowkey.cli.group import define_command
 from rowkey.cli.options import print_lines
 from rowkey.cli.tables import (
@@ -35,9 +36,7 @@ def command(table: str, url: str, yes: str | None) -> None:
     \b
     rowkey drop logs.toml --on rocks:./data --yes logs
     """
-    from rowkey.table import drop_table
-
-    dropped = drop_table(
+    dropped = rowkey.table.drop_table(
         read_design_or_name(table),
         url,
         catalog=get_catalog_url(),

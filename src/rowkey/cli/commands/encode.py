@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 
 import click
 
+import rowkey
 from rowkey import regions
 from rowkey.cli.group import define_command
+from rowkey.cli.input_rows import format_place, open_rows, read_rows
 from rowkey.cli.options import DESIGN_ARGUMENT, FILE_PATH, print_lines
 from rowkey.errors import RowError
 
@@ -37,12 +40,7 @@ def command(design: str, rows: str, form: str | None, keys: str) -> None:
     echo '{"host": "web-1", "ts": 1609459200000}' | rowkey encode logs.toml
     rowkey encode logs.toml rows.csv --keys binary
     """
-    from random import Random
-
-    from rowkey.cli.input_rows import format_place, open_rows, read_rows
-    from rowkey.design import Design
-
-    key = Design.read(design).key
+    key = rowkey.Design.read(design).key
     salt_random = Random(0)  # noqa: S311 - the same rows give the same keys
     form = form or ("csv" if rows.endswith(".csv") else "json_lines")
     shows: dict[str, Callable[[bytes], str]] = {

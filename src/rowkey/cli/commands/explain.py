@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import rowkey
 from rowkey import advise, plan, render
 from rowkey.cli.conditions import WHERE_OPTION, parse_conditions
 from rowkey.cli.group import define_command
@@ -61,10 +62,9 @@ def command(
     rowkey explain logs.toml
     rowkey explain logs.toml --where host=web-1 --order "ts desc"
     """
-    from rowkey.design import Design
     from rowkey.explanations import explain_chosen_read, explain_read
 
-    declared_design = Design.read(design)
+    declared_design = rowkey.Design.read(design)
     if where or order or limit is not None:
         if read is not None:
             raise click.UsageError(

@@ -11,6 +11,7 @@ import click
 from rowkey import render
 from rowkey.cli.conditions import format_where_option
 from rowkey.cli.group import define_command
+from rowkey.cli.input_rows import parse_values
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     OUTPUT_FORMAT_OPTION,
@@ -44,7 +45,6 @@ def command(
     rowkey get logs.toml --on rocks:./data host=web-1 ts=2021-01-01T00:00:00Z
     rowkey get logs.toml --on rocks:./data host=web-1 ts=1609459200000 -f json
     """
-    from rowkey.cli.input_rows import parse_values
     from rowkey.cli.row_formats import format_row
 
     with open_existing_table(design, url) as table:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from rowkey import advise
+from rowkey.cli.destination import Destination
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     FILE_PATH,
@@ -64,8 +65,6 @@ def command(
     rowkey init events.csv > events.toml
     rowkey init events.csv --table access_log -o access_log.toml
     """
-    from rowkey.cli.destination import Destination
-
     to = None if output in (None, "-") else output
     check_overwrite(to, force=force)
     with show_progress(progress, weights={}) as report:

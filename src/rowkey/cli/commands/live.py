@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import rowkey
 from rowkey import observe, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -18,11 +19,11 @@ from rowkey.cli.options import (
     print_lines,
     to_json,
 )
+from rowkey.cli.screen import build_console
 from rowkey.cli.tables import TABLE_URL_OPTION
 from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
     from rowkey.observe import LiveLoad
 
 DURATION_EXAMPLES = {"--every": "2s", "--for": "60s"}
@@ -127,12 +128,10 @@ def _parse_duration(text: str, option: str, mistakes: Mistakes) -> float:
     return length_s
 
 
-def _read_design(path: str | None, mistakes: Mistakes) -> Design | None:
+def _read_design(path: str | None, mistakes: Mistakes) -> rowkey.Design | None:
     """Return the design of a file, or None without a path; note the file's mistakes with others."""
-    from rowkey.design import Design
-
     try:
-        return None if path is None else Design.read(path)
+        return None if path is None else rowkey.Design.read(path)
     except InvalidDesign as problem:
         if not mistakes.mistakes:
             raise
@@ -147,8 +146,6 @@ def _show_measurement(live: LiveLoad, output: str) -> None:
         print_lines([to_json(render.build_live_document(live))])
         sys.stdout.flush()
     elif output == "text":
-        from rowkey.cli.screen import build_console
-
         screen = build_console()
         if screen.is_terminal:
             screen.clear()
@@ -160,8 +157,6 @@ def _show_result(live: LiveLoad, output: str) -> None:
     if output == "json":
         print_json(render.build_live_document(live))
     elif output == "text":
-        from rowkey.cli.screen import build_console
-
         screen = build_console()
         if not screen.is_terminal:
             render.print_live(live, screen)

@@ -6,6 +6,7 @@ from pathlib import Path, PurePath
 
 import click
 
+import rowkey
 from rowkey import render
 from rowkey.cli.destination import FORMATS_BY_SUFFIX, GZIP_SUFFIX
 from rowkey.cli.group import define_command
@@ -56,8 +57,6 @@ def command(
     rowkey load logs.toml events.csv --on rocks:./data
     rowkey load logs.toml events.parquet --on rocks:./data --shuffle
     """
-    from rowkey.table import load_file
-
     _check_argument_order(design, str(file))
     last = Progress()
     try:
@@ -72,7 +71,7 @@ def command(
                 if bar is not None:
                     bar(now)
 
-            result = load_file(
+            result = rowkey.table.load_file(
                 table,
                 file,
                 format_options=format_options,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import rowkey
 from rowkey import render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -200,7 +202,6 @@ def _transfer(table: str, new: str, urls: tuple[str, str], mode: str, output: st
         InvalidArgument: the other engine is that of the table, or is lost with the command.
     """
     from rowkey.move import transfer_table
-    from rowkey.table import open_table
 
     url, to_url = urls
     if to_url == url or to_url.partition(":")[0].lower() == "memory":
@@ -209,7 +210,7 @@ def _transfer(table: str, new: str, urls: tuple[str, str], mode: str, output: st
         raise InvalidArgument("--to", what, "the URL of another engine that keeps tables", remedy)
     with (
         open_existing_table(table, url) as source,
-        open_table(_read_new_design(new), to_url) as target,
+        rowkey.table.open_table(_read_new_design(new), to_url) as target,
         show_progress(mode, PHASE_LABELS) as progress,
     ):
         found = transfer_table(source, target, progress=progress)
@@ -249,14 +250,13 @@ def _require_design_of_table(move: Move, design: Design) -> None:
         CatalogMismatch: it has another one, as if both files were given in the wrong order.
     """
     from rowkey.catalog import evolve_entry
-    from rowkey.table import rename_design
 
     name = move.source_name
     entry = move.record.catalog.read(name)
     if entry is None or entry.move is not None:
         return
     try:
-        evolve_entry(entry, rename_design(design, name))
+        evolve_entry(entry, rowkey.table.rename_design(design, name))
     except CatalogMismatch as problem:
         remedy = (
             f"Write rowkey move plan {name} NEW: the table comes first, then the new design; are "
@@ -265,11 +265,9 @@ def _require_design_of_table(move: Move, design: Design) -> None:
         raise CatalogMismatch(name, problem.differences, remedy) from None
 
 
-def _read_new_design(path: str) -> Design:
+def _read_new_design(path: str) -> rowkey.Design:
     """Return the design of a file."""
-    from rowkey.design import Design
-
-    return Design.read(path)
+    return rowkey.Design.read(path)
 
 
 class _StepRunner:
@@ -310,8 +308,6 @@ class _StepRunner:
 
     def _plan(self, design: Design, table: str, new: str) -> int:
         """Print what a move will do, and what blocks it."""
-        import shlex
-
         with show_progress(self.mode, PHASE_LABELS) as progress:
             plan = self.move.plan(design, progress=progress)
         if self.is_json:
@@ -460,8 +456,6 @@ class _StepRunner:
 
     def _tell_of_pause(self) -> None:
         """Print that a copy waits because it was paused, with the command that resumes it."""
-        import shlex
-
         status = self.move.status
         if status.settings.is_paused:
             words = ["rowkey", "move", "resume", status.source, "--on", self.url]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+import rowkey
 from rowkey import observe, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -24,6 +25,7 @@ from rowkey.cli.options import (
     print_json,
     show_progress,
 )
+from rowkey.cli.screen import build_console
 from rowkey.cli.tables import TABLE_URL_OPTION
 
 EXIT_CODES = {"exact": 0, "partly": 0, "unknown": 1, "different": 3}
@@ -90,11 +92,9 @@ def command(
     rowkey prove logs.toml --on rocks:./proof --sample events.csv
     rowkey prove logs.toml --on rocks:./proof --sample events.csv --phases 5 -f json
     """
-    from rowkey.design import Design
-
     with _print_error_notes(), show_progress(progress) as report:
         proof = observe.prove_design(
-            Design.read(design),
+            rowkey.Design.read(design),
             url,
             sample,
             format_options=format_options,
@@ -106,8 +106,6 @@ def command(
     if output == "json":
         print_json(render.build_proof_document(proof))
     else:
-        from rowkey.cli.screen import build_console
-
         render.print_proof(proof, build_console())
     if fail_on == NEVER_FAIL or (fail_on == "different" and proof.verdict != "different"):
         return 0

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from rowkey.cli.group import define_command
+from rowkey.cli.input_rows import format_place, open_rows, parse_values, read_partial_rows
 from rowkey.cli.options import DESIGN_ARGUMENT, format_row_count, print_notes
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 from rowkey.errors import BatchError, RowError, RowkeyError
@@ -39,8 +40,6 @@ def command(design: str, url: str, values: tuple[str, ...], *, replace: bool) ->
     rowkey put logs.toml --on rocks:./data host=web-1 ts=1609459200000 message="disk full"
     rowkey put logs.toml --on rocks:./data < rows.jsonl
     """
-    from rowkey.cli.input_rows import parse_values
-
     with open_existing_table(design, url) as table:
         if values:
             row = parse_values(values, table.design.fields)
@@ -76,8 +75,6 @@ class StdinRowWriter:
 
     def write_rows(self, *, replace: bool) -> None:
         """Write all valid rows of standard input; stop at text that cannot be read."""
-        from rowkey.cli.input_rows import format_place, open_rows
-
         try:
             with open_rows("-") as stream, self.batch:
                 self._write_lines(stream, replace=replace)
@@ -89,8 +86,6 @@ class StdinRowWriter:
 
     def _write_lines(self, stream: IO[str], *, replace: bool) -> None:
         """Write each JSON line as a row; note the lines that are refused."""
-        from rowkey.cli.input_rows import read_partial_rows
-
         number = 0
         write = self.batch.replace if replace else self.batch.put
         try:

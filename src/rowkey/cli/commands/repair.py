@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import rowkey
 from rowkey import render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -79,13 +80,11 @@ def command(
     rowkey repair --on rocks:./data --into rocks:./saved
     rowkey repair logs.toml --on rocks:./data --yes
     """
-    from rowkey.table import verify_tables
-
     if design is not None:
         return _repair_design(url, design, output, progress, yes=yes)
     examinations = []
     with show_progress(progress) as reported:
-        for one in verify_tables(url, (), reported):
+        for one in rowkey.table.verify_tables(url, (), reported):
             examinations.append(one)
             if output == "text":
                 print_lines(render.format_examination(one))
@@ -112,8 +111,6 @@ def command(
 
 def _repair_tables(url: str, examinations: list[VerifiedTable], *, yes: bool) -> list[RepairResult]:
     """Repair damaged tables in place, where that is possible and the user confirms it."""
-    from rowkey.table import repair_tables
-
     names = [
         examination.table
         for examination in examinations
@@ -121,15 +118,14 @@ def _repair_tables(url: str, examinations: list[VerifiedTable], *, yes: bool) ->
     ]
     if not names or not (yes or _is_confirmed("Repair the damaged tables?")):
         return []
-    return list(repair_tables(url, names))
+    return list(rowkey.table.repair_tables(url, names))
 
 
 def _print_remaining_problems(url: str, repairs: list[RepairResult]) -> bool:
     """Verify the repaired tables again, and print what is still wrong; return whether it is."""
-    from rowkey.table import verify_tables
-
     names = [one.table for one in repairs]
-    remaining = [one for one in verify_tables(url, names) if not one.is_sound] if names else []
+    verified = rowkey.table.verify_tables(url, names) if names else ()
+    remaining = [one for one in verified if not one.is_sound]
     print_errors(f"rowkey: {problem}" for one in remaining for problem in one.problems)
     return bool(remaining)
 
@@ -143,8 +139,6 @@ def _save_tables(
     keep_incomplete: bool,
 ) -> list[SalvageResult]:
     """Copy the readable rows of all tables to a new URL, if at least one table is damaged."""
-    from rowkey.table import save_tables
-
     names = [examination.table for examination in examinations if examination.is_readable]
     if all(examination.is_sound for examination in examinations):
         print_notes(["nothing was saved, because no table is damaged"])
@@ -153,7 +147,9 @@ def _save_tables(
         return []
     with show_progress(progress) as reported:
         return list(
-            save_tables(url, target_url, names, keep_incomplete=keep_incomplete, progress=reported)
+            rowkey.table.save_tables(
+                url, target_url, names, keep_incomplete=keep_incomplete, progress=reported
+            )
         )
 
 
@@ -175,9 +171,7 @@ def _print_advice(url: str, unrepaired: list[VerifiedTable]) -> None:
 
 def _repair_design(url: str, file: str, output: str, progress: str, *, yes: bool) -> int:
     """Repair the catalog entries of a design's tables, then its companions, each if confirmed."""
-    from rowkey.design import Design
-
-    design = Design.read(file)
+    design = rowkey.Design.read(file)
     main_mismatch, code = _repair_catalog(url, design, output, yes=yes)
     mismatches = {}
     for name, companion in design.companions.items():
@@ -204,9 +198,7 @@ def _repair_catalog(
     Returns:
         What is wrong with the entry, None if nothing is; and the exit code.
     """
-    from rowkey.table import repair_catalog
-
-    mismatch = repair_catalog(design, url)
+    mismatch = rowkey.table.repair_catalog(design, url)
     outcome = "the catalog entry agrees with the table" if mismatch is None else str(mismatch)
     if output == "text":
         print_lines([f"{design.table}: {outcome}"])
@@ -216,7 +208,7 @@ def _repair_catalog(
         and not mismatch.obstacle
         and (yes or _is_confirmed("Repair the catalog?"))
     ):
-        result = repair_catalog(design, url, apply=True)
+        result = rowkey.table.repair_catalog(design, url, apply=True)
     if output == "text" and result is not None:
         print_lines([f"{design.table}: {result}"])
     if mismatch is not None and not mismatch.obstacle and result is None:
@@ -229,11 +221,10 @@ def _repair_companions(
     url: str, design: Design, output: str, progress: str, *, yes: bool
 ) -> list[CompanionRepair]:
     """Compare companions with their main table, and repair them if confirmed."""
-    from rowkey.table import repair_companions
 
     def run(*, apply: bool) -> list[CompanionRepair]:
         with show_progress(progress) as reported:
-            repairs = repair_companions(design, url, apply=apply, progress=reported)
+            repairs = rowkey.table.repair_companions(design, url, apply=apply, progress=reported)
         if output == "text":
             print_lines(render.format_companion_repairs(design.table, repairs))
         return repairs

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from secrets import token_bytes
+from time import gmtime, perf_counter, strftime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+import rowkey
 from rowkey import advise, render
+from rowkey.cli.destination import Destination
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
     DESIGNS_ARGUMENT,
@@ -85,12 +89,6 @@ def command(
     rowkey report by_time.toml by_host.toml --sample events.csv -o both.html
     rowkey report logs.toml --sample events.csv --redact --lang zh -o redacted.html
     """
-    from secrets import token_bytes
-    from time import gmtime, strftime
-
-    from rowkey.cli.destination import Destination
-    from rowkey.design import Design
-
     destination = Destination.from_options("html", output, ["html"])
     check_overwrite(destination.path, force=force)
     if destination.path is None and sys.stdout.isatty():
@@ -101,7 +99,10 @@ def command(
         raise click.UsageError(
             f"{len(designs)} designs are given, but a report has at most {advise.MAX_DESIGNS}."
         )
-    read = [(n, Design.read(path)) for n, path in zip(choose_names(designs), designs, strict=True)]
+    read = [
+        (n, rowkey.Design.read(path))
+        for n, path in zip(choose_names(designs), designs, strict=True)
+    ]
     options = _JudgeOptions(sample, format_options, second_half, seed, progress)
     judged, comparison = _judge_all(read, options)
     redaction = render.Redaction(token_bytes(render.REDACTION_KEY_BYTES) if redact else None)
@@ -150,8 +151,6 @@ def _judge_all(
 
 def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptions) -> Comparison:
     """Return the comparison of all designs of a report on one sample."""
-    from time import perf_counter
-
     with show_progress(options.progress, weights=REPLAY_WEIGHTS) as report:
         comparison = advise.compare_designs(
             [design for _, design in designs],
@@ -196,8 +195,6 @@ def choose_names(paths: Sequence[str]) -> list[str]:
     >>> choose_names(["a/logs.toml", "b/logs.toml", "b/hosts.toml", "b/hosts.toml"])
     ['a/logs', 'b/logs', 'hosts', 'hosts#2']
     """
-    from pathlib import Path
-
     parts = [(*Path(path).parent.parts, Path(path).stem) for path in paths]
     names = []
     for number, own_parts in enumerate(parts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import rowkey
 from rowkey.cli.group import define_command
 from rowkey.cli.options import print_json
 
@@ -15,6 +16,4 @@ def command() -> None:
     \b
     rowkey schema > rowkey.schema.json
     """
-    from rowkey.design import build_json_schema
-
-    print_json(build_json_schema())
+    print_json(rowkey.build_json_schema())

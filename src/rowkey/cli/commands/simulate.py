@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import rowkey
 from rowkey import advise, render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -23,6 +24,7 @@ from rowkey.cli.options import (
     print_json,
     show_progress,
 )
+from rowkey.cli.screen import build_console
 
 if TYPE_CHECKING:
     from rowkey.simulate import MapLoad
@@ -74,11 +76,9 @@ def command(
     rowkey simulate logs.toml --map both
     rowkey simulate logs.toml -f json
     """
-    from rowkey.design import Design
-
     with show_progress(progress, weights=REPLAY_WEIGHTS) as report:
         judged = advise.JudgedDesign(
-            Design.read(design),
+            rowkey.Design.read(design),
             sample,
             format_options=format_options,
             names_keys=True,
@@ -92,7 +92,5 @@ def command(
     if output == "json":
         print_json(document)
     else:
-        from rowkey.cli.screen import build_console
-
         render.print_simulation(judged, build_console(), map_load)
     return int(is_failing(judged.verdict.grade, fail_on))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+import rowkey
 from rowkey import render, simulate
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -54,8 +55,6 @@ def command(
     rowkey splits logs.toml --sample events.csv
     rowkey splits --algorithm hex-string -n 16
     """
-    from rowkey.regions import to_string_binary
-
     if (design is None) == (algorithm is None):
         raise click.UsageError("Give either a design or --algorithm.")
     if design is not None:
@@ -64,17 +63,16 @@ def command(
                 "-n works only with --algorithm: a design file gives its own number of regions. "
                 "Remove -n."
             )
-        from rowkey.design import Design
 
         choice = simulate.choose_design_splits(
-            Design.read(design), sample, format_options=format_options, seed=seed
+            rowkey.Design.read(design), sample, format_options=format_options, seed=seed
         )
     else:
         choice = simulate.choose_algorithm_splits(str(algorithm), regions)
     if output == "json":
         print_json(render.build_splits_document(choice))
         return
-    show = to_string_binary if keys == "binary" else bytes.hex
+    show = rowkey.regions.to_string_binary if keys == "binary" else bytes.hex
     if choice.sizing is not None:
         print_notes(render.format_sizing(choice.sizing, len(choice.boundaries)))
     print_notes(f"  {remark}" for remark in choice.remarks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import rowkey
 from rowkey import render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, print_lines
@@ -18,6 +19,4 @@ def command(design: str) -> None:
     \b
     rowkey types logs.toml > logs_rows.py
     """
-    from rowkey.design import Design
-
-    print_lines(render.format_row_types(Design.read(design)))
+    print_lines(render.format_row_types(rowkey.Design.read(design)))

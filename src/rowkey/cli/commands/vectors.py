@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+import rowkey
 from rowkey import render
 from rowkey.cli.group import define_command
+from rowkey.cli.input_rows import open_rows, read_rows
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     FILE_PATH,
@@ -41,10 +43,7 @@ def command(design: str, count: int, rows: str | None, output: str) -> None:
     rowkey vectors logs.toml
     rowkey vectors logs.toml --rows rows.jsonl -f json
     """
-    from rowkey.cli.input_rows import open_rows, read_rows
-    from rowkey.design import Design
-
-    key = Design.read(design).key
+    key = rowkey.Design.read(design).key
     if rows is None:
         vector_rows = key.generate_rows(count)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+import rowkey
 from rowkey import render
 from rowkey.cli.group import define_command
 from rowkey.cli.options import (
@@ -33,11 +34,9 @@ def command(table: str | None, url: str, output: str, progress: str) -> int:
     rowkey verify logs.toml --on rocks:./data
     rowkey verify --on rocks:./data -f json
     """
-    from rowkey.table import verify_tables
-
     names = [] if table is None else [find_table_name(table)]
     with show_progress(progress) as reported:
-        examinations = list(verify_tables(url, names, reported))
+        examinations = list(rowkey.table.verify_tables(url, names, reported))
     if output == "json":
         print_json(render.build_verify_document(url, examinations))
     else:
