@@ -41,7 +41,7 @@ class DistinctCounter:
             fingerprints = fingerprints[fingerprints < np.uint64(1 << 64 - self.sampling_level)]
         self._pending_batches.append(fingerprints)
         self._pending_count += len(fingerprints)
-        if self._pending_count > self.capacity:
+        if self._pending_count > 2 * self.capacity:
             self._merge_pending()
 
     def _merge_pending(self) -> None:
@@ -50,7 +50,11 @@ class DistinctCounter:
             return
         ordered = np.sort(np.concatenate(self._pending_batches))
         self._pending_batches, self._pending_count = [], 0
-        firsts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        while np.count_nonzero(ordered[1:] != ordered[:-1]) >= self.capacity:
+            self._raise_level(self.sampling_level + 1)
+            ordered = ordered[: self._find_limit(ordered)]
+        is_first = np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]
+        firsts = np.flatnonzero(is_first)
         self._merge_sorted(ordered[firsts], np.diff(firsts, append=len(ordered)))
         while len(self._fingerprints) > self.capacity:
             self._raise_level(self.sampling_level + 1)
@@ -58,10 +62,15 @@ class DistinctCounter:
     def _raise_level(self, level: int) -> None:
         """Drop the fingerprints that are not below the limit of a higher level."""
         self.sampling_level = level
-        if level:
-            below = int(np.searchsorted(self._fingerprints, np.uint64(1 << 64 - level)))
-            self._fingerprints = self._fingerprints[:below]
-            self._occurrences = self._occurrences[:below]
+        below = self._find_limit(self._fingerprints)
+        self._fingerprints = self._fingerprints[:below]
+        self._occurrences = self._occurrences[:below]
+
+    def _find_limit(self, fingerprints: np.ndarray[Any, Any]) -> int:
+        """Return how many of some ascending fingerprints are below the limit."""
+        if not self.sampling_level:
+            return len(fingerprints)
+        return int(np.searchsorted(fingerprints, np.uint64(1 << 64 - self.sampling_level)))
 
     def merge(self, other: DistinctCounter) -> None:
         """Add the counts of another counter of the same capacity."""
@@ -69,10 +78,7 @@ class DistinctCounter:
         other._merge_pending()
         self.event_count += other.event_count
         self._raise_level(max(self.sampling_level, other.sampling_level))
-        below = len(other._fingerprints)
-        if self.sampling_level:
-            limit = np.uint64(1 << 64 - self.sampling_level)
-            below = int(np.searchsorted(other._fingerprints, limit))
+        below = self._find_limit(other._fingerprints)
         self._merge_sorted(other._fingerprints[:below], other._occurrences[:below])
         while len(self._fingerprints) > self.capacity:
             self._raise_level(self.sampling_level + 1)

@@ -319,19 +319,25 @@ def compute_weak_fingerprints(pieces: ByteColumn) -> HashArray:
 
 def _fold_words(spans: SlicedByteColumn) -> HashArray:
     """Return a hash of each string, computed from 8 bytes at a time and its length."""
-    lengths = spans.inner_lengths
-    order, longer_than = _sort_by_length(lengths)
-    ordered_lengths = lengths.take(order)
-    state = ordered_lengths.astype(np.uint64) * _WORD_FACTOR
-    for first, words in _read_words(spans, order, longer_than):
-        n_whole = int(longer_than[min(first + 7, len(longer_than) - 1)])
-        words[n_whole:] &= _LOWEST_BYTES[ordered_lengths[n_whole : len(words)] - first]
-        some = state[: len(words)]
-        some ^= words
-        some *= _WORD_FACTOR
-        some ^= some >> np.uint64(32)  # a factor moves bits to the left only
-    out = np.empty_like(state)
-    out[order] = state
+    starts, lengths = spans.starts, spans.inner_lengths
+    windows = view_windows(np.concatenate([spans.data, np.zeros(8, np.uint8)]), 8)
+    longest, shortest = int(lengths.max(initial=0)), int(lengths.min(initial=MAX_VECTORIZED_BYTES))
+    out = state = lengths.astype(np.uint64) * _WORD_FACTOR
+    rows: IntArray | None = None
+    for first in range(0, longest, 8):
+        if first >= shortest:  # the rows that go on
+            longer = np.flatnonzero(lengths > first)
+            starts, lengths = starts[longer], lengths[longer]
+            rows = longer if rows is None else rows[longer]
+            state = out[rows]
+        words = windows[starts + first].view("<u8")
+        if first + 8 > shortest:
+            words &= _LOWEST_BYTES[np.minimum(lengths - first, 8)]
+        state ^= words
+        state *= _WORD_FACTOR
+        state ^= state >> np.uint64(32)  # a factor moves bits to the left only
+        if rows is not None:
+            out[rows] = state
     return out
 
 
@@ -349,7 +355,7 @@ def _fingerprint_long(pieces: SlicedByteColumn) -> HashArray:
 
 _WORD_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """Odd, so that no two states become one."""
-_LOWEST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(8)], np.uint64)
+_LOWEST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(9)], np.uint64)
 """Masks of the first bytes of a word."""
 
 
