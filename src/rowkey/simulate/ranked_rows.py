@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
 from rowkey.schema import Bound, Bounds, Equal, OneOf, Range, StartsWith
+from rowkey.workload import order_groups
 
 if TYPE_CHECKING:
     from rowkey.keys import ColumnBatch
     from rowkey.plan import Plan
 
-    Mask = np.ndarray[Any, np.dtype[np.bool_]]
+    Rows = np.ndarray[Any, np.dtype[np.intp]]
 
 
 class RankedRows:
@@ -35,19 +36,19 @@ class RankedRows:
         self._ranked_columns: dict[str, RankedColumn] = {}
         self._extremes: dict[str, tuple[int, int]] = {}
 
-    def build_mask(self, bounds: Bounds) -> Mask:
-        """Return which rows lie within the bounds of a read.
+    def find_rows(self, bounds: Bounds) -> Rows:
+        """Return the rows within the bounds of a read, ascending.
 
         Args:
             bounds: what is asked of each field, in normal values.
 
-        Cost: 1 ns a row and condition, once the values of the field are sorted, which takes 1 µs a
-        row; 60 ns a different value for `starts with`.
+        Cost: 2 ns for each row that has a value that is asked for, and for each row where none is;
+        60 ns a different value for `starts with`. At first 1 µs a row to sort the values.
         """
-        is_fitting = np.ones(len(self.columns), np.bool_)
-        for name, bound in bounds.items():
-            is_fitting &= self._get_ranked_column(name).build_mask(bound)
-        return is_fitting
+        rows: Rows | None = None
+        for name, bound in sorted(bounds.items(), key=lambda one: not isinstance(one[1], Equal)):
+            rows = self._get_ranked_column(name).find_rows(bound, rows)
+        return np.arange(len(self.columns)) if rows is None else rows
 
     def number_groups(self, names: Sequence[str]) -> np.ndarray[Any, Any]:
         """Return a number for each row, in their own order; equal ones have equal values.
@@ -125,12 +126,26 @@ class RankedColumn:
         """Return the position of each distinct value."""
         return {value: place for place, value in enumerate(self.values)}
 
-    def build_mask(self, bound: Bound) -> Mask:
-        """Return which rows have a value within a bound."""
+    @cached_property
+    def _rows_by_position(self) -> tuple[Rows, Rows]:
+        """Return the rows in the order of their values, and where those of each value begin."""
+        counts = np.bincount(self.row_positions, minlength=len(self.values) + 1)
+        return order_groups(self.row_positions), np.concatenate([[0], np.cumsum(counts)])
+
+    def find_rows(self, bound: Bound, rows: Rows | None = None) -> Rows:
+        """Return the rows with a value within a bound, ascending; among some rows if given."""
+        positions = self._find_positions(bound)
+        if rows is None and isinstance(bound, Equal):
+            order, starts = self._rows_by_position
+            return (
+                order[starts[positions[0]] : starts[positions[0] + 1]] if positions else order[:0]
+            )
         table = np.zeros(len(self.values) + 1, np.bool_)  # null comes after the last value
-        table[self._find_positions(bound)] = True
-        mask: Mask = table[self.row_positions]
-        return mask
+        table[positions] = True
+        if rows is None:
+            return np.flatnonzero(table[self.row_positions])
+        found: Rows = rows[table[self.row_positions[rows]]]
+        return found
 
     def _find_positions(self, bound: Bound) -> Any:
         """Return the positions of the distinct values within a bound."""

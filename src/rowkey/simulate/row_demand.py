@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
 from rowkey.errors import ReadError
+from rowkey.workload import order_groups
 
 if TYPE_CHECKING:
     from rowkey.keys import ColumnBatch
@@ -39,7 +40,8 @@ class RowDemand:
         rows = _find_able_rows(read, columns)
         groups = ranked_rows.number_groups(read.equality_fields)[rows]
         self._group_sizes = np.bincount(groups)
-        order = np.lexsort((groups, self._group_sizes[groups]))
+        ranks = np.argsort(np.argsort(self._group_sizes, kind="stable"))
+        order = order_groups(ranks[groups])
         self.rows: np.ndarray[Any, Any] = rows[order]
         """The rows whose values may be asked for, those with the fewest equal ones first."""
         self.sizes: np.ndarray[Any, Any] = self._group_sizes[groups][order]

@@ -104,7 +104,7 @@ class TrialValues:
         if trial not in self._questions:
             values, source_events = self.choose_values(trial)
             bounds = self._read.build_bounds(values)
-            matching = np.flatnonzero(self._ranked_rows.build_mask(bounds)).astype(np.int32)
+            matching = self._ranked_rows.find_rows(bounds).astype(np.int32)
             self._questions[trial] = TrialQuestion(bounds, source_events, matching)
         return self._questions[trial]
 

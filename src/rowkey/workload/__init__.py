@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         estimate_table_bytes,
         estimate_table_rows,
     )
-    from rowkey.workload.value_growth import Estimate, ValueGrowth
+    from rowkey.workload.value_growth import Estimate, ValueGrowth, order_groups
     from rowkey.workload.values.number_columns import describe_numbers, refuse_uncertain_numbers
     from rowkey.workload.values.number_layouts import DetectedNumbers, NumberDetector, NumberLayout
     from rowkey.workload.values.time_columns import (
@@ -117,7 +117,7 @@ else:
             ),
             "table_size": "count_key_values estimate_table_bytes estimate_table_rows",
             "missing_values": "MissingValues bound_missing_values estimate_missing_values",
-            "value_growth": "Estimate ValueGrowth",
+            "value_growth": "Estimate ValueGrowth order_groups",
             "values.number_columns": "describe_numbers refuse_uncertain_numbers",
             "values.number_layouts": "DetectedNumbers NumberDetector NumberLayout",
             "values.time_columns": "describe_layout find_count_layout refuse_uncertain_layout",
@@ -201,6 +201,7 @@ __all__ = [
     "measure_packing",
     "measure_stored_bytes",
     "open_sample",
+    "order_groups",
     "read_arrow_rows",
     "read_batches",
     "record_sample",

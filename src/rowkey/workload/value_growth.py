@@ -243,13 +243,25 @@ def _find_heavy(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return found
 
 
+def order_groups(groups: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the order of events by the numbers of their groups, below 2^32; stable.
+
+    >>> import numpy as np
+    >>> order_groups(np.array([70_000, 4_464, 4_464, 0])).tolist()
+    [3, 1, 2, 0]
+    """
+    # NumPy sorts 16 bits in a quarter of the time.
+    return np.lexsort((groups.astype(np.uint16), (groups >> 16).astype(np.uint16)))
+
+
 def _find_steps(groups: np.ndarray[Any, Any], places: Floats) -> Floats:
     """Return for each value the step of time in which its events come; 0 if they have none.
 
     The sample may lack some of the events. Few events are regular by chance, so that they count
     only where most values are.
     """
-    order = np.lexsort((places, groups))
+    order = np.argsort(places, kind="stable")
+    order = order[order_groups(groups[order])]
     pauses = np.diff(places[order])
     owners = groups[order][1:]
     inside = owners == groups[order][:-1]
@@ -257,7 +269,8 @@ def _find_steps(groups: np.ndarray[Any, Any], places: Floats) -> Floats:
     steps = np.zeros(int(groups.max(initial=-1)) + 1)
     if not len(pauses):
         return steps
-    pauses = pauses[np.lexsort((pauses, owners))]
+    order = np.argsort(pauses)
+    pauses = pauses[order[order_groups(owners[order])]]
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     counts = np.diff(np.append(starts, len(owners)))
     found = pauses[starts + np.ceil(SHORT_PAUSE_SHARE * (counts - 1)).astype(np.int64)]

@@ -248,11 +248,13 @@ def _measure_longest_value(stream: IO[bytes], codec: int, page: PageHeader) -> i
             return page.unpacked_bytes
         data = pa.Codec(name).decompress(data, page.unpacked_bytes, asbytes=True)
     longest = at = 0
+    read_length = _LENGTH_STRUCT.unpack_from
     try:
         for _ in range(page.value_count):
-            (length,) = _LENGTH_STRUCT.unpack_from(data, at)
+            (length,) = read_length(data, at)
             at += 4 + length
-            longest = max(longest, length)
+            if length > longest:  # noqa: PLR1730 - `max` takes as long as all else here
+                longest = length
     except struct.error:
         raise DamagedFileError("a dictionary has fewer values than it claims") from None
     return longest
