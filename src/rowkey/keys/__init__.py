@@ -49,11 +49,14 @@ from rowkey.keys.transforms import TRANSFORMS as TRANSFORMS
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.batch_hashes import (
-        combine_fingerprints,
         compute_fingerprints,
-        compute_weak_fingerprints,
     )
-    from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, SlicedByteColumn
+    from rowkey.keys.batches.byte_columns import (
+        ByteColumn,
+        FixedByteColumn,
+        SlicedByteColumn,
+        sum_lengths,
+    )
     from rowkey.keys.batches.columns import (
         ColumnBatch,
         FieldColumn,
@@ -64,6 +67,7 @@ if TYPE_CHECKING:
         refuse_nulls,
     )
     from rowkey.keys.batches.key_assembly import check_key_lengths, find_leading_parts
+    from rowkey.keys.batches.row_fingerprints import compute_row_fingerprints, find_only_field
     from rowkey.keys.batches.validation import add_row_number, validate_batch
 
 _MODULE_BY_NAME = {
@@ -76,13 +80,14 @@ _MODULE_BY_NAME = {
     "build_field_column": "columns",
     "build_missing_column_error": "columns",
     "check_key_lengths": "key_assembly",
-    "combine_fingerprints": "batch_hashes",
     "compute_fingerprints": "batch_hashes",
-    "compute_weak_fingerprints": "batch_hashes",
+    "compute_row_fingerprints": "row_fingerprints",
     "encode_plain_values": "columns",
     "encode_repeated_texts": "columns",
     "find_leading_parts": "key_assembly",
+    "find_only_field": "row_fingerprints",
     "refuse_nulls": "columns",
+    "sum_lengths": "byte_columns",
     "validate_batch": "validation",
 }
 
@@ -142,17 +147,18 @@ __all__ = [
     "build_missing_column_error",
     "check_id_fits",
     "check_key_lengths",
-    "combine_fingerprints",
     "combine_keys",
     "complement_bytes",
     "compute_fingerprints",
-    "compute_weak_fingerprints",
+    "compute_row_fingerprints",
     "encode_plain_values",
     "encode_repeated_texts",
     "find_colliding_rows",
     "find_leading_parts",
+    "find_only_field",
     "is_null_requested",
     "refuse_nulls",
+    "sum_lengths",
     "validate_batch",
     "walk_parts",
 ]

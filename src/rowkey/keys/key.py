@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rowkey.array_libraries import np, pa
@@ -384,6 +385,26 @@ class Key:
 
         validate_column("keys", keys)
         return decode_keys(self, keys)
+
+    @cached_property
+    def identity_parts(self) -> tuple[Part, ...]:
+        """Return the parts that identify a row, without redundant parts.
+
+        Random salts are left out: the same row with two salts is still written twice.
+        """
+        parts = [part for part in self.parts if part.fields]
+        if not self.is_decodable:
+            return tuple(p for p in self.parts if p.determined_by is not Determinant.CHANCE)
+        lossless_fields = {
+            name for part in parts for name in part.fields if part.residue(name).is_empty
+        }
+        identifying_parts = [
+            part
+            for part in parts
+            if any(part.residue(name).is_empty for name in part.fields)
+            or not set(part.fields) <= lossless_fields
+        ]
+        return tuple(identifying_parts or parts or self.parts[:1])
 
     def encode_parts(self, columns: ColumnBatch, parts: tuple[Part, ...]) -> ByteColumn:
         """Return the joined bytes of some parts, for many rows."""

@@ -23,6 +23,7 @@ from rowkey.keys import (
     Key,
     check_key_lengths,
     encode_repeated_texts,
+    sum_lengths,
 )
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
@@ -388,7 +389,8 @@ def _encode_repeated_texts(events: EventBatch) -> EventBatch:
 def _can_encode(key: Key, events: EventBatch) -> bool:
     """Return whether every event has a valid row key."""
     try:
-        check_key_lengths(events.get_key_pieces(key).lengths)
+        pieces = key.part_sequence.encode_parts(events.get_key_columns(key))
+        check_key_lengths(sum_lengths(pieces))
     except RowError:
         return False
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from rowkey.array_libraries import np, pa
@@ -17,16 +16,12 @@ from rowkey.hotspots import (
     WindowCounts,
 )
 from rowkey.keys import (
-    ByteColumn,
     ColumnBatch,
-    Determinant,
     FixedByteColumn,
     Key,
-    Part,
-    combine_fingerprints,
-    compute_fingerprints,
-    compute_weak_fingerprints,
+    compute_row_fingerprints,
     find_leading_parts,
+    find_only_field,
 )
 from rowkey.regions import Boundaries, locate_fixed_keys, locate_keys
 from rowkey.workload import (
@@ -91,7 +86,6 @@ class Replay:
         self.has_times = False
         self._salt_bits = build_bit_generator("salt", seed, first_event)
         self._leading_parts = find_leading_parts(design.key, boundaries.longest_split_bytes)
-        self._identity_parts = _find_identity_parts(design)
         self._last_columns: ColumnBatch | None = None
 
     def add(self, events: EventBatch, salts: np.ndarray[Any, Any] | None = None) -> None:
@@ -123,7 +117,7 @@ class Replay:
         self._last_columns = columns
         for start in range(0, len(events), BLOCK_EVENTS):
             block = columns.slice(start, min(start + BLOCK_EVENTS, len(events)))
-            self.row_counter.add(self._fingerprint_rows(block))
+            self.row_counter.add(compute_row_fingerprints(self.design.key, block))
 
     def merge(self, later: Replay) -> None:
         """Add the counts of a later part of the same stream of events.
@@ -170,7 +164,7 @@ class Replay:
         self.writes += found
         self.equal_windows.add(regions)
         self.operation_count += len(regions)
-        self.row_counter.add(self._fingerprint_rows(columns))
+        self.row_counter.add(compute_row_fingerprints(self.design.key, columns))
         if clock_ms is not None:
             self.has_times = True
             counts = RegionCounts.from_events(clock_ms // 1_000, regions, len(self.writes))
@@ -183,7 +177,7 @@ class Replay:
         """Return the region of each row."""
         if len(self.boundaries) == 1:
             return np.zeros(len(columns), np.int32)
-        field = _find_only_field(self._leading_parts)
+        field = find_only_field(self._leading_parts)
         if field is not None and columns.has_codes(field):
             places = columns.compute_per_value(field, (self, "regions"), self._locate_columns)
             located: np.ndarray[Any, Any] = places.take(columns.columns[field].codes)
@@ -198,66 +192,6 @@ class Replay:
         spans = lead.to_sliced().to_packed()
         offsets = np.concatenate([spans.starts, [len(spans.data)]])
         return locate_keys(self.boundaries, spans.data, offsets)
-
-    def _fingerprint_rows(self, columns: ColumnBatch) -> np.ndarray[Any, Any]:
-        """Return a hash of each row's identity; events of the same row have equal hashes.
-
-        Parts without a separator are fingerprinted together, because their joined bytes may be
-        equal where the parts differ.
-        """
-        if not self.design.key.is_decodable:
-            return compute_fingerprints(self.design.key.encode_parts(columns, self._identity_parts))
-        first, *others = self._identity_parts
-        total = _fingerprint_part(compute_fingerprints, first, columns)
-        for part in others:
-            total = combine_fingerprints(
-                total, _fingerprint_part(compute_weak_fingerprints, part, columns)
-            )
-        return total
-
-
-def _fingerprint_part(
-    fingerprint: Callable[[ByteColumn], np.ndarray[Any, Any]], part: Part, columns: ColumnBatch
-) -> np.ndarray[Any, Any]:
-    """Return the hash of a key part for each row."""
-    field = _find_only_field((part,))
-    codes = columns.columns[field].codes if field is not None else None
-    if field is None or codes is None:
-        return fingerprint(part.encode_distinct(columns))
-    key = (fingerprint, id(part))
-    table = columns.compute_per_value(
-        field, key, lambda distinct: fingerprint(part.encode_batch(distinct))
-    )
-    found: np.ndarray[Any, Any] = table.take(codes)
-    return found
-
-
-def _find_only_field(parts: Sequence[Part]) -> str | None:
-    """Return the one field from which all of some key parts are computed; None if several."""
-    names = {part.fields[0] if part.is_single_field else None for part in parts}
-    return names.pop() if len(names) == 1 else None
-
-
-def _find_identity_parts(design: Design) -> tuple[Part, ...]:
-    """Return the key parts that identify a row, without redundant parts.
-
-    Random salts are left out: the same row with two salts is still written twice.
-    """
-    parts = [part for part in design.key.parts if part.fields]
-    if not design.key.is_decodable:
-        return tuple(
-            part for part in design.key.parts if part.determined_by is not Determinant.CHANCE
-        )
-    lossless_fields = {
-        name for part in parts for name in part.fields if part.residue(name).is_empty
-    }
-    identifying_parts = [
-        part
-        for part in parts
-        if any(part.residue(name).is_empty for name in part.fields)
-        or not set(part.fields) <= lossless_fields
-    ]
-    return tuple(identifying_parts or parts or design.key.parts[:1])
 
 
 def sample_keys(design: Design, events: Any, capacity: int, seed: int) -> list[bytes]:

@@ -28,7 +28,7 @@ from rowkey.workload.values.time_range import TimeRangeCheck
 from rowkey.workload.values.typed_columns import convert_column, mark_blanks
 
 if TYPE_CHECKING:
-    from rowkey.keys import ByteColumn, Field, FieldColumn, Key
+    from rowkey.keys import ColumnBatch, Field, FieldColumn, Key
 
 
 @dataclass(slots=True)
@@ -46,7 +46,6 @@ class EventBatch:
     clock_ms: np.ndarray[Any, Any] | None
     row_numbers: np.ndarray[Any, Any] | None = None
     _columns: dict[str, FieldColumn] = field(default_factory=dict)
-    _key_pieces: tuple[Key, ByteColumn] | None = None
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -68,19 +67,16 @@ class EventBatch:
             self._columns[declared_field.name] = column
         return column
 
-    def get_key_pieces(self, key: Key) -> ByteColumn:
-        """Return the row keys of the events, as if every salt were 0; computed once.
+    def get_key_columns(self, key: Key) -> ColumnBatch:
+        """Return the fields of a row key, ready to be encoded as if every salt were 0.
 
         Raises:
-            RowError: an event has none.
+            RowError: the events lack a field, or it has no such value.
         """
         from rowkey.keys import ColumnBatch
 
-        if self._key_pieces is None or self._key_pieces[0] is not key:
-            columns = {name: self.get_column(one) for name, one in key.fields.items()}
-            batch = ColumnBatch(columns, len(self), np.zeros(len(self), np.int64))
-            self._key_pieces = key, key.encode_parts(batch, key.parts)
-        return self._key_pieces[1]
+        columns = {name: self.get_column(one) for name, one in key.fields.items()}
+        return ColumnBatch(columns, len(self), np.zeros(len(self), np.int64))
 
     def select_fields(self, names: Sequence[str]) -> EventBatch:
         """Return the events with some of their fields."""

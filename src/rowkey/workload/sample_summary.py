@@ -141,11 +141,12 @@ class SampleSummary:
 
     def _count_rows(self, events: EventBatch) -> None:
         """Count distinct rows, where each event is a row or a version of one."""
-        from rowkey.keys import compute_fingerprints
+        from rowkey.keys import compute_row_fingerprints
 
         assert self.key is not None
         try:
-            self._row_counter.add(compute_fingerprints(events.get_key_pieces(self.key)))
+            columns = events.get_key_columns(self.key)
+            self._row_counter.add(compute_row_fingerprints(self.key, columns))
         except RowError:
             self._can_count_rows = False
 
@@ -353,7 +354,8 @@ def encode_rows(key: Key, rows: pa.RecordBatch) -> KeyedEvents:
         rows: the rows.
     """
     try:
-        return KeyedEvents(rows, EventBatch(rows, None).get_key_pieces(key).tolist())
+        columns = EventBatch(rows, None).get_key_columns(key)
+        return KeyedEvents(rows, key.encode_parts(columns, key.parts).tolist())
     except RowError:
         pass
     keys, indexes, first = [], [], ""
