@@ -86,6 +86,7 @@ EXPECTED_PAIRS = {
     ("RK102", "RK101"): "the replay keeps the front, which does no harm, and the read loses ranges",
     ("RK123", "RK101"): "the same",
     ("RK601", "RK608"): "what a read returns is told once it is no full scan any more",
+    ("RK706", "RK205"): "a multiple of the servers in regions is the remedy, and told",
     ("RK802", "RK201"): "here the quantiles are listed, and a list may miss keys of no sample",
 }
 """What is found after a remedy that was not found before, and why it is not the remedy's doing."""

@@ -46,9 +46,9 @@ from rowkey.rows import CellEstimate
 from rowkey.schema import Bounds, Cluster, FieldFacts, RowCounts
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
+    FAIR_UTILIZATION,
     FORESEEN_GROWTH,
     HARMLESS_UTILIZATION,
-    POOR_UTILIZATION,
     count_write_operations,
     estimate_table_bytes,
 )
@@ -318,25 +318,17 @@ class LintSubject:
             return self.cluster.capacity_per_s
         return DEFAULT_CAPACITY_PER_S / count_write_operations(self.event_bytes)
 
-    def count_needed_servers(self, rate: float = 0.0) -> int:
-        """Return the fewest servers that bear all writes and carry all regions of the table.
+    def count_needed_servers(self) -> int:
+        """Return the fewest servers that bear the writes and carry all regions of the table.
 
-        With the reads too, where a replay shows it. Else, if the writes need most, they are as many
-        as divide the regions evenly, where that is possible.
-
-        Args:
-            rate: the events a second of a burst, if that is more than the declared rate.
+        With the reads too, and as uneven as they are, where a replay shows it.
         """
         by_size = max(compute_min_servers(self.demand), self.cluster.servers)
-        if self.measured_writes is not None and self.measured_writes.needed_servers is not None:
-            return max(by_size, self.measured_writes.needed_servers)
-        bearable = POOR_UTILIZATION * self.server_events_per_s
-        by_writes = ceil(max(rate, self.design.writes.rate or 0.0) / bearable)
-        if by_size >= by_writes:
-            return by_size
-        regions = len(self.boundaries) if self.boundaries is not None else 0
-        fitting = (n for n in range(by_writes, regions + 1) if regions % n == 0)
-        return next(fitting, by_writes)
+        measured = self.measured_writes
+        if measured is not None and measured.needed_servers is not None:
+            return max(by_size, measured.needed_servers)
+        bearable = FAIR_UTILIZATION * self.server_events_per_s
+        return max(by_size, ceil((self.design.writes.peak_rate or 0.0) / bearable))
 
     # Regions
 

@@ -14,6 +14,7 @@ from rowkey.messages import pluralize
 from rowkey.plan import count_spreading_parts
 from rowkey.proposals import ANOTHER_KEY
 from rowkey.schema import NANOSECONDS, Equal, Range
+from rowkey.workload import DEFAULT_CAPACITY_PER_S, POOR_WASTE
 
 if TYPE_CHECKING:
     from rowkey.lint.subject import LintSubject, PlannedRead
@@ -221,7 +222,8 @@ class ReadAsksEveryBucket(Rule):
     reported: a bucket of more fields is then right.
 
     Why it hurts: each answer is merged from all buckets, although the rows of the entity could be
-    in one.
+    in one. It is a warning where, at the read's rate, the needless ranges take more than a tenth of
+    what all servers can do: a verdict on the read is then poor.
 
     Use instead: a bucket of the fields that the reads give; or the third number of a bucket, which
     spreads only the heavy values over several buckets.
@@ -305,11 +307,21 @@ limit = 1000
                 f"{' too' if hashed else ''}, "
                 f"so it scans {pluralize(one.plan.fan_out, 'range')}",
                 ANOTHER_KEY,
+                severity="warning" if self._is_wasteful(subject, one) else None,
                 value=one.read.name,
                 fan_out=one.plan.fan_out,
                 lacking=sorted(missing_fields),
                 needs_key=True,
             )
+
+    @staticmethod
+    def _is_wasteful(subject: LintSubject, planned: PlannedRead) -> bool:
+        """Return whether the needless ranges take so much that a verdict on the read is poor."""
+        if planned.read.rate is None or planned.plan is None:
+            return False
+        capacity = subject.cluster.capacity_per_s or DEFAULT_CAPACITY_PER_S
+        waste = planned.read.rate * (planned.plan.fan_out - 1)
+        return waste > POOR_WASTE * capacity * subject.cluster.servers
 
     @staticmethod
     def _list_leading_fields(subject: LintSubject, single_value_fields: set[str]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rowkey.cells import FOREVER_S
 from rowkey.lint.contract import Rule
 from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
-from rowkey.workload import DEFAULT_CAPACITY_PER_S, POOR_UTILIZATION
+from rowkey.workload import DEFAULT_CAPACITY_PER_S, FAIR_UTILIZATION, POOR_UTILIZATION
 
 if TYPE_CHECKING:
     from rowkey.lint.subject import LintSubject
@@ -376,14 +376,28 @@ late = { share = 0.02, upto = "10m" }
         )
 
 
+class _DeclaredLoad(NamedTuple):
+    """A declared rate of writes.
+
+    Args:
+        path: where it is declared.
+        when: the burst that has it, as a phrase; empty for the rate of all time.
+        rate: events a second.
+    """
+
+    path: str
+    when: str
+    rate: float
+
+
 class WritesBeyondServers(Rule):
     """The servers cannot take the declared writes: always, in a burst, or because of skew.
 
-    What it does: compares the write rate with nine tenths of the capacity of all servers, of which
-    a peak or the failure of a server needs the rest; then the load of the busiest server under the
-    largest predicted cause of a hot spot; then each burst. A server for which the file declares no
-    capacity is taken to bear 10,000 operations a second, as in the verdict, of which a large event
-    takes several; then only the rate is compared.
+    What it does: compares the write rate, or that of the strongest burst, with the capacity of all
+    servers: above half of it is a remark, as a verdict is then fair; above nine tenths a warning,
+    as a peak or the failure of a server needs the rest. Then it compares the load of the busiest
+    server under the largest predicted cause of a hot spot, where the file declares a capacity. Else
+    a server is taken to bear 10,000 operations a second, of which a large event takes several.
 
     Why it hurts: request queues fill, memstores reach their limit and block, clients wait and give
     up. A skew of 8 on 8 servers leaves the table the capacity of one.
@@ -428,11 +442,11 @@ host = { type = "text", max_bytes = 16 }
 line = { type = "text", max_bytes = 500 }
 
 [cluster]
-servers  = 16
+servers  = 8
 capacity = "20000/s"
 
 [writes]
-rate = "200000/s"
+rate = "50000/s"
 """
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
@@ -440,19 +454,14 @@ rate = "200000/s"
         cluster, writes = subject.cluster, subject.design.writes
         if writes.rate is None:
             return
-        capacity, assumption = subject.server_events_per_s * cluster.servers, ""
-        if cluster.capacity_per_s is None:
-            assumption = f", at an assumed {DEFAULT_CAPACITY_PER_S:,.0f} operations/s of each,"
-        if writes.rate > POOR_UTILIZATION * capacity:
-            yield self._build_rate_finding(
-                "writes.rate", "", writes.rate, capacity, subject, assumption
-            )
-            return
-        if cluster.capacity_per_s is None:
-            return
+        capacity = subject.server_events_per_s * cluster.servers
+        load = self._find_strongest(subject)
         cause = max(subject.causes.values(), key=lambda one: one.explained_skew, default=None)
-        if cause is not None and writes.rate * cause.explained_skew > capacity:
-            busiest = writes.rate * cause.explained_skew / cluster.servers
+        skew = 1.0 if cause is None else cause.explained_skew
+        is_declared = cluster.capacity_per_s is not None
+        is_beyond = load.rate > POOR_UTILIZATION * capacity
+        if cause is not None and is_declared and not is_beyond and writes.rate * skew > capacity:
+            busiest = writes.rate * skew / cluster.servers
             yield self.build_finding(
                 "writes.rate",
                 f"the busiest of {pluralize(cluster.servers, 'server')} gets "
@@ -465,38 +474,50 @@ rate = "200000/s"
                 capacity=cluster.capacity_per_s,
                 servers=cluster.servers,
             )
-            return
+        elif load.rate > FAIR_UTILIZATION * capacity:
+            yield self._build_rate_finding(load, capacity, subject)
+
+    @staticmethod
+    def _find_strongest(subject: LintSubject) -> _DeclaredLoad:
+        """Return the strongest burst, or the declared rate where no burst is stronger."""
+        writes = subject.design.writes
+        rate = writes.rate or 0.0
+        loads = [_DeclaredLoad("writes.rate", "", rate)]
         for index, burst in enumerate(writes.bursts):
-            if writes.rate * burst.rate_factor > capacity:
-                lasting = f", for {(burst.stop_ms - burst.start_ms) / 1000:,g} s"
-                path = subject.format_path("writes", "bursts")
-                rate = writes.rate * burst.rate_factor
-                yield self._build_rate_finding(
-                    path, f" in burst {index + 1}{lasting}", rate, capacity, subject
-                )
+            when = f" in burst {index + 1}, for {(burst.stop_ms - burst.start_ms) / 1000:,g} s"
+            path = subject.format_path("writes", "bursts")
+            loads.append(_DeclaredLoad(path, when, rate * burst.rate_factor))
+        return max(loads, key=lambda one: one.rate)
 
     def _build_rate_finding(
-        self,
-        path: str,
-        when: str,
-        rate: float,
-        capacity: float,
-        subject: LintSubject,
-        assumption: str = "",
+        self, load: _DeclaredLoad, capacity: float, subject: LintSubject
     ) -> Finding:
         """Return the finding that a write rate exceeds the capacity of all servers."""
-        servers, needed = subject.cluster.servers, subject.count_needed_servers(rate)
+        servers, rate = subject.cluster.servers, load.rate
+        needed = subject.count_needed_servers()
         regions = len(subject.boundaries) if subject.boundaries is not None else 0
-        division = f"which divide the {regions:,} regions evenly"
-        if regions % needed:
-            division = "and a multiple of that in regions"
+        division = "and a multiple of that in regions"
+        if regions and regions % needed == 0:
+            division = f"which divide the {regions:,} regions evenly"
+        measured = subject.measured_writes
+        is_measured = measured is not None and measured.needed_servers is not None
+        alone = "" if is_measured else " for the writes alone"
+        is_assumed = subject.cluster.capacity_per_s is None
+        assumption = (
+            f", at an assumed {DEFAULT_CAPACITY_PER_S:,.0f} operations/s of each,"
+            if is_assumed
+            else ""
+        )
+        severity: Severity = "error"
+        if load.when or is_assumed or rate <= capacity:
+            severity = "warning" if rate > POOR_UTILIZATION * capacity else "info"
         return self.build_finding(
-            path,
-            f"the writes are {pluralize(round(rate), 'event')} a second{when}: "
+            load.path,
+            f"the writes are {pluralize(round(rate), 'event')} a second{load.when}: "
             f"{rate / capacity:.0%} of the {capacity:,.0f} that "
             f"{pluralize(servers, 'server')} can take{assumption} even if spread evenly",
-            f"Use {needed:,} servers or more, {division}, or put fewer and larger rows.",
-            severity="warning" if when or assumption or rate <= capacity else None,
+            f"Use {needed:,} servers or more{alone}, {division}, or put fewer and larger rows.",
+            severity=severity,
             value=rate,
             rate=rate,
             capacity=capacity,
