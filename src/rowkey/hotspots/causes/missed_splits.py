@@ -70,7 +70,8 @@ class MissedSplitsCause(Cause):
             return None
         shares = compute_region_shares(design.key, boundaries)
         unreachable, max_share = sum(share == 0 for share in shares), max(shares)
-        is_even = is_spread_evenly(design.key)
+        # Quantiles follow the keys that came, whose bytes after the part are not spread evenly.
+        is_even = is_spread_evenly(design.key) and not design.splits.needs_sample
         if not has_many_empty(unreachable, regions) and not (
             is_even and max_share >= OVERFULL_RATIO / regions
         ):
