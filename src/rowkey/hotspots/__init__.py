@@ -29,6 +29,7 @@ from rowkey.hotspots.leading_parts import (
 )
 from rowkey.hotspots.least_skew import compute_least_skew
 from rowkey.hotspots.load_result import (
+    COUNTER_TYPE,
     CauseFinding,
     LoadResult,
     MeasuredSkew,
@@ -68,6 +69,7 @@ from rowkey.hotspots.windows import (
 __all__ = [
     "CAUSES",
     "CLOCK_ARRIVALS",
+    "COUNTER_TYPE",
     "MIN_ENTITY_EVENTS",
     "MIN_EVENTS_PER_SERVER",
     "MIN_GROWTH",

@@ -239,6 +239,9 @@ def _find_rising_field(design: Design, facts: Mapping[str, FieldFacts], part: Pa
     name = part.fields[0]
     writes = design.writes
     is_time = writes.time is design.fields[name]
+    distinct = design.fields[name].declaration.distinct
+    if not is_time and distinct is not None and distinct <= MAX_FEW_VALUES:
+        return None  # so few values come again and again, as the rows of a counter
     if writes.is_sorted or (not is_time and is_in_another_order(design, facts)):
         return name if is_time else None
     is_drawn = writes.arrival == RANDOM_ARRIVAL and writes.time is not None

@@ -29,6 +29,8 @@ from rowkey.regions import Boundaries
 from rowkey.schema import FieldFacts
 
 ROUNDING = 1e-9
+COUNTER_TYPE = "i64"
+"""The type of fields that increments change."""
 MIN_COLOCATED_SHARE = 0.9
 """Share of events above which those of one value are taken to lie together in one region."""
 MIN_EVENTS_PER_EQUAL_WINDOW = 4

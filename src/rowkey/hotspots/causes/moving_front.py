@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rowkey.design import Design
+from rowkey.design import Design, count_combined_values
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import estimate_front_share, find_clock_field
-from rowkey.hotspots.load_result import CauseFinding, LoadResult
+from rowkey.hotspots.load_result import COUNTER_TYPE, CauseFinding, LoadResult
 from rowkey.proposals import ANOTHER_KEY
 from rowkey.regions import Boundaries
 from rowkey.schema import FieldFacts
@@ -48,13 +48,14 @@ class MovingFrontCause(Cause):
             takes = f"{share:.0%} of the writes, because the newest values are the most frequent"
         skew = max(design.cluster.servers * share, 1.0)
         rising = field_facts.rising_share if field_facts is not None else None
+        remedy = IMPORT_REMEDY if is_import else _format_counter_remedy(design, facts)
         return CauseFinding(
             cls.name,
             f"{what}: at any moment one region takes {takes}.",
             skew,
             {"field": field, "rising": rising},
-            IMPORT_REMEDY if is_import else ANOTHER_KEY,
-            needs_key=not is_import,
+            remedy or ANOTHER_KEY,
+            needs_key=not remedy,
         )
 
     @classmethod
@@ -94,15 +95,36 @@ class MovingFrontCause(Cause):
         is_import = result.design.writes.arrival == SORTED_ARRIVAL
         least_share = 1.0 if front.is_stationary else _find_least_share(result)
         bound = 1.0 if is_import else max(result.servers * least_share, 1.0)
+        remedy = IMPORT_REMEDY if is_import else _format_counter_remedy(result.design, result.facts)
         return CauseFinding(
             cls.name,
             message,
             bound,
             figures,
-            IMPORT_REMEDY if is_import else ANOTHER_KEY,
+            remedy or ANOTHER_KEY,
             explained=result.measured_skew.skew,
-            needs_key=not is_import,
+            needs_key=not remedy,
         )
+
+
+def _format_counter_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
+    """Return the remedy for counters of which too few are written at a time; else empty.
+
+    A bucket does not spread fewer rows than there are servers, however it is computed.
+    """
+    names = [name for name in design.key.fields if design.fields[name] is not design.writes.time]
+    columns = [one for name, one in design.fields.items() if name not in design.key.fields]
+    rows = count_combined_values(design.fields, facts, names) if names else 1
+    are_counters = bool(columns) and all(one.type.name == COUNTER_TYPE for one in columns)
+    if not are_counters or rows is None or rows >= design.cluster.servers:
+        return ""
+    has = "counter is" if rows == 1 else "counters are"
+    return (
+        f"Only {rows:,} {has} written at a time, which no bucket spreads over "
+        f"{design.cluster.servers:,} servers: add up the events before they are written; if that "
+        "is not enough, add a field for the writer that counts to the key, and read a counter by "
+        "adding up its rows."
+    )
 
 
 def _find_least_share(result: LoadResult) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf, prod
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.hotspots import MIN_GROWTH, count_repeated_rows
+from rowkey.hotspots import COUNTER_TYPE, MIN_GROWTH, count_repeated_rows
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from rowkey.workload import SampleSummary
 
 
-COUNTER_TYPE = "i64"
-"""The type of fields that increments change."""
 MIN_EVENTS_PER_KEY = 10
 """Events written for each key from which on they are far more than keys."""
 
