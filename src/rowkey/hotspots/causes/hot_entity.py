@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rowkey.array_libraries import np
+from rowkey.array_libraries import np, pa
 from rowkey.design import Design
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.declared_part import has_more_values_declared
@@ -29,7 +29,12 @@ from rowkey.hotspots.load_result import (
 from rowkey.hotspots.region_coverage import has_outdated_splits
 from rowkey.hotspots.skew import WARM_RATIO
 from rowkey.plan import plan_read
-from rowkey.proposals import ANOTHER_KEY, MIN_VALUES_PER_REGION
+from rowkey.proposals import (
+    ANOTHER_KEY,
+    BUCKETS_PER_SERVER,
+    MIN_VALUES_PER_REGION,
+    build_bucket,
+)
 from rowkey.regions import Boundaries
 from rowkey.schema import Equal, FieldFacts
 
@@ -261,7 +266,17 @@ def _format_row_remedy(design: Design, names: Sequence[str]) -> str:
     opening = design.layout.qualifier_prefix
     if opening is None or not set(names) >= set(design.key.fields):
         return ""
-    fields = " and ".join(field.name for field in opening.fields)
+    added = [field.name for field in opening.fields]
+    fields = " and ".join(added)
+    arrow_type = design.fields[names[0]].type.build_arrow_type()
+    if len(names) == 1 and (pa.types.is_integer(arrow_type) or pa.types.is_string(arrow_type)):
+        servers = design.cluster.servers
+        bucket = build_bucket([*names, *added], BUCKETS_PER_SERVER * servers, servers)
+        return (
+            f"All events of the value are in one row, which no bucket spreads: put {fields} into "
+            f"the key, list the value as heavy under {names[0]}, and put [{bucket}] in front; a "
+            f"read of this value then asks {servers:,} buckets, and one of another value one."
+        )
     return (
         f"All events of the value are in one row, which no bucket spreads: put {fields} into the "
         "key, and all of its fields into a bucket in front; a read of one value then asks every "
