@@ -181,8 +181,8 @@ def assess_writes(simulation: Simulation) -> Assessment:
     design, verdict = simulation.design, simulation.verdict
     servers, rate = design.cluster.servers, design.writes.peak_rate
     capacity = _compute_write_capacity(simulation)
-    if simulation.is_thin:
-        return _assess_few_events(simulation)
+    if simulation.is_thin or simulation.has_invented_places:
+        return _assess_unknown_writes(simulation)
     skew = max(verdict.skew, 1.0)
     if rate is None:
         return _assess_writes_without_rate(simulation, capacity * servers / skew)
@@ -384,8 +384,8 @@ def _propose_servers(simulation: Simulation, utilization: float) -> Message:
     )
 
 
-def _assess_few_events(simulation: Simulation) -> Assessment:
-    """Return the assessment of writes that are too few to be judged.
+def _assess_unknown_writes(simulation: Simulation) -> Assessment:
+    """Return the assessment of writes that are too few to be judged, or of made-up places.
 
     At a declared rate that one server easily bears, nothing depends on where they go.
     """
@@ -400,6 +400,18 @@ def _assess_few_events(simulation: Simulation) -> Assessment:
             capacity=_describe_capacity(simulation),
         )
         return Assessment("writes", "", "good", message, utilization=rate / capacity)
+    if not simulation.is_thin:
+        message = Message(
+            "verdict.invented_places",
+            "no sample tells in which of the listed regions the writes are: the values of "
+            "{fields}, with which keys begin, are made up",
+            fields=" and ".join(simulation.invented_fields),
+        )
+        remedy = Message(
+            "verdict.sample_for_splits",
+            'Declare [sample] path = "…", a recording of your events, or give --sample FILE.',
+        )
+        return Assessment("writes", "", "fair", message, remedy)
     if simulation.operation_count == 1:
         message = Message("verdict.one_event", "1 event is too little to judge the writes")
     else:
@@ -561,7 +573,7 @@ def _assess_read_load(
     grade = _grade_waste(simulation.design, server_count, load.rate, cost, is_scan=is_scan)
     grade = _choose_worse(grade, _grade_utilization(utilization))
     rate, share = _format_rate(load.rate), _format_share(utilization)
-    if load.servers.level == "even" or server_count == 1:
+    if load.servers.level == "even" or server_count == 1 or simulation.has_invented_places:
         message = Message(
             "verdict.read_rate",
             "{cost}; at {rate} that is {utilization} of what the busiest server can do",
@@ -642,7 +654,7 @@ def _estimate_utilizations(simulation: Simulation, load: ReadLoad) -> np.ndarray
     What chance explains counts as even over the servers that have rows.
     """
     capacity, _ = get_capacity(simulation.design)
-    if not load.servers.is_within_chance:
+    if not load.servers.is_within_chance and not simulation.has_invented_places:
         return load.servers.operations / capacity
     servers = _find_used_servers(simulation)
     even: np.ndarray[Any, Any] = servers * (load.servers.total / servers.sum() / capacity)
@@ -672,10 +684,12 @@ def _describe_read(design: Design, read: DeclaredRead, cost: ReadCost, *, is_sca
 
 
 def _find_used_servers(simulation: Simulation) -> np.ndarray[Any, Any]:
-    """Return which servers have rows; all of them if none was replayed."""
+    """Return which servers have rows; all of them if none was replayed, or where is unknown."""
     replay = simulation.replay
     has_rows = replay.placements.sum_by_server(replay.writes) > 0
-    used: np.ndarray[Any, Any] = has_rows if has_rows.any() else ~has_rows
+    if simulation.has_invented_places or not has_rows.any():
+        return np.ones_like(has_rows)
+    used: np.ndarray[Any, Any] = has_rows
     return used
 
 
@@ -708,6 +722,8 @@ def _assess_load(
     simulation: Simulation, writes: Assessment, reads: Sequence[Assessment]
 ) -> Iterator[Assessment]:
     """Yield the grade of writes and reads together if it is worse than that of each alone."""
+    if simulation.has_invented_places:
+        return
     loads = _sum_utilizations(simulation)
     total = estimate_utilization(simulation)
     grade = _grade_utilization(total)

@@ -131,7 +131,8 @@ def _format_assessment(
             yield VerdictLine(f"{indent}  {reason}", step + 2)
             if assessment.grade != "good" or _helps_harmless_writes(cause):
                 yield VerdictLine(f"{indent}    {remedy}", step + 2)
-        if not simulation.causes and simulation.verdict.level != "even" and not simulation.is_thin:
+        is_judged = not (simulation.is_thin or simulation.has_invented_places)
+        if not simulation.causes and simulation.verdict.level != "even" and is_judged:
             yield VerdictLine(f"{indent}  {NO_CAUSE}", step + 2)
     if assessment.remedy and (assessment.topic != "writes" or not simulation.causes):
         yield VerdictLine(f"{indent}  {assessment.remedy}", step)

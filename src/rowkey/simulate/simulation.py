@@ -13,6 +13,7 @@ from rowkey.array_libraries import np, pa
 from rowkey.cells import FOREVER_S
 from rowkey.design import Design
 from rowkey.hotspots import (
+    CAUSES,
     CLOCK_ARRIVALS,
     MIN_ENTITY_EVENTS,
     MIN_GROWTH,
@@ -29,6 +30,7 @@ from rowkey.hotspots import (
     find_clock_field,
     find_declared_part,
     find_indivisible_fields,
+    find_leading_part,
     is_within_one_step,
     measure_declared_growth,
     measure_time_density,
@@ -823,8 +825,31 @@ class Simulation:
 
     @cached_property
     def causes(self) -> Sequence[CauseFinding]:
-        """Return the causes of hot spots, the largest first."""
-        return recognise_causes(self.load_result)
+        """Return the causes of hot spots, the largest first; made-up values blame no splits."""
+        causes = recognise_causes(self.load_result)
+        if not self.has_invented_places:
+            return causes
+        return [one for one in causes if not CAUSES[one.code].concerns_regions]
+
+    @cached_property
+    def invented_fields(self) -> tuple[str, ...]:
+        """Return the fields at the front of the key that decide the region by made-up values.
+
+        Generated values stand for those of the table where a part hashes them, or has them all. In
+        their own order they meet listed splits only by chance.
+        """
+        listed = self.design.splits.request.listed
+        part = find_leading_part(self.design, self.facts)
+        if self.source.origin != "generated" or not listed or part is None:
+            return ()
+        is_ordered = part.order.is_ascending or part.order.is_descending
+        is_moving = find_clock_field(self.design, self.facts) is not None
+        return () if is_moving or not is_ordered or part.images({}).points else part.fields
+
+    @property
+    def has_invented_places(self) -> bool:
+        """Return whether the load is uneven by where made-up values lie among listed splits."""
+        return bool(self.invented_fields) and self.verdict.level != "even"
 
     @cached_property
     def read_causes(self) -> Mapping[str, Sequence[ReadCauseFinding]]:
