@@ -61,7 +61,7 @@ class KeyRemedy:
         """Return the findings of the rules with this remedy where another key is needed."""
         findings = tuple(map(self._complete_finding, result.findings))
         if (first := self._find_first(findings)) is not None:
-            findings = tuple(_defer_finding(one, first) for one in findings)
+            findings = tuple(self._defer_finding(one, first) for one in findings)
         causes = tuple(map(self._complete_cause, result.causes))
         return replace(result, findings=findings, causes=causes)
 
@@ -140,17 +140,50 @@ class KeyRemedy:
     def _find_first(self, findings: tuple[Finding, ...]) -> Finding | None:
         """Return the most severe finding that this key mends, before which no other is mended.
 
-        It is none if all of them are remarks, or about regions alone.
+        It is none if all of them are about regions alone.
         """
         if not self._tables:
             return None
         remedy = self._format_remedy()
-        candidates = [
-            one
-            for one in findings
-            if one.remedy == remedy and one.rank > 0 and not _concerns_regions(one)
-        ]
+        candidates = [one for one in findings if one.remedy == remedy and not concerns_regions(one)]
         return max(candidates, key=lambda one: one.rank, default=None)
+
+    def _defer_finding(self, finding: Finding, first: Finding) -> Finding:
+        """Return a finding whose remedy holds next to that of the one that names another key."""
+        if finding.remedy == first.remedy:
+            return finding
+        if concerns_regions(finding):
+            remedy = Message(
+                "remedy.key_first",
+                "Change the key first, as {code} says; how many regions the table then needs is "
+                "told once it has that key.",
+                code=first.code,
+            )
+        elif finding.remedy == NO_KEY_REMEDY:
+            remedy = Message(
+                "remedy.not_by_key",
+                "What {code} says does not change this, and no other key was better in a replay of "
+                "the events and the reads.",
+                code=first.code,
+            )
+        elif not finding.remedy or not finding.path.startswith(("key", "reads")):
+            return finding  # it changes no part of the key
+        elif _identify_finding(finding) in {
+            _identify_finding(one) for table in self._tables for one in table.lint_result.findings
+        }:
+            if not finding.rank:
+                return finding
+            remedy = Message(
+                "remedy.also_in_key",
+                "{remedy} This holds for what {code} says too.",
+                remedy=finding.remedy,
+                code=first.code,
+            )
+        else:
+            remedy = Message(
+                "remedy.mended_by_key", "What {code} says mends this too.", code=first.code
+            )
+        return replace(finding, remedy=remedy)
 
     def _complete_cause(self, cause: CauseFinding) -> CauseFinding:
         """Return a cause of the load of writes with this remedy if it needs another key."""
@@ -275,30 +308,7 @@ def needs_another_key(found: Iterable[Finding | CauseFinding | ReadCauseFinding]
     return any(one.needs_key for one in found)
 
 
-def _defer_finding(finding: Finding, first: Finding) -> Finding:
-    """Return a finding whose remedy holds next to that of the one that names another key."""
-    if finding.remedy == first.remedy:
-        return finding
-    if _concerns_regions(finding):
-        remedy = Message(
-            "remedy.key_first",
-            "Change the key first, as {code} says; how many regions the table then needs is told "
-            "once it has that key.",
-            code=first.code,
-        )
-        return replace(finding, remedy=remedy)
-    if finding.remedy != NO_KEY_REMEDY:
-        return finding
-    remedy = Message(
-        "remedy.not_by_key",
-        "What {code} says does not change this, and no other key was better in a replay of the "
-        "events and the reads.",
-        code=first.code,
-    )
-    return replace(finding, remedy=remedy)
-
-
-def _concerns_regions(finding: Finding) -> bool:
+def concerns_regions(finding: Finding) -> bool:
     """Return whether the remedy of a finding is about regions and their boundaries."""
     return RULES[finding.name.replace("-", "_")].concerns_regions
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
+from rowkey.advise.key_remedy import NO_KEY_REMEDY, concerns_regions
 from rowkey.advise.resources import estimate_mean_skew, estimate_needed_servers, get_capacity
 from rowkey.array_libraries import np
 from rowkey.design import Design
@@ -129,7 +130,7 @@ def judge_design(simulation: Simulation, findings: Sequence[Finding]) -> DesignV
     """
     writes, reads = assess_writes(simulation), list(_assess_reads(simulation, findings))
     load = _assess_load(simulation, writes, reads)
-    assessments = [writes, *reads, *load, *_assess_findings(findings)]
+    assessments = [writes, *reads, *load, *_assess_findings(findings, writes)]
     # The sort is stable: of equal grades the writes come first, then the reads in their order.
     return DesignVerdict(tuple(sorted(assessments, key=lambda one: -one.rank)))
 
@@ -795,16 +796,26 @@ def _get_measured_load(finding: Finding) -> str:
     return "" if rule is None else rule.measured_by
 
 
-def _assess_findings(findings: Sequence[Finding]) -> Iterator[Assessment]:
-    """Yield the grades of warnings and errors that neither writes nor reads show in figures."""
+def _assess_findings(findings: Sequence[Finding], writes: Assessment) -> Iterator[Assessment]:
+    """Yield the grades of warnings and errors that neither writes nor reads show in figures.
+
+    What mends the writes comes before a number of regions, which it may change.
+    """
     for finding in findings:
         if finding.severity != "info" and not _get_measured_load(finding):
+            remedy = finding.remedy
+            if writes.remedy not in ("", NO_KEY_REMEDY, remedy) and concerns_regions(finding):
+                remedy = Message(
+                    "remedy.writes_first",
+                    "Do first what mends the writes; how many regions the table then needs is told "
+                    "once that is done.",
+                )
             yield Assessment(
                 "finding",
                 finding.code,
                 _grade_finding(finding),
                 finding.message,
-                finding.remedy,
+                remedy,
                 finding.code,
             )
 

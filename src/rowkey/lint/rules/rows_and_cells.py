@@ -83,7 +83,7 @@ rate = "1000/s"
         remainders = [
             part.time_remainder for part in subject.key.parts if part.time_remainder is not None
         ]
-        if len(remainders) != 1 or subject.key.is_salted:
+        if len(remainders) != 1:
             return
         tick = subject.design.fields[remainders[0].field].type.unit_ns or 0
         length_s = remainders[0].length_units * tick / NANOSECONDS["s"]
@@ -91,7 +91,7 @@ rate = "1000/s"
         each = self.estimate_events_per_second(subject, other_fields)
         if each is None:
             return
-        events = each * length_s
+        events = each * length_s / (subject.key.salt_count if subject.key.is_salted else 1)
         cells = events * sum(cell.event_share for cell in subject.cells)
         size = events * subject.event_bytes
         figures: dict[str, Any] = {

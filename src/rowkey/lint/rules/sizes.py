@@ -266,14 +266,13 @@ rate = "5000/s"
     @classmethod
     def _find_earlier_change(cls, subject: LintSubject) -> str:
         """Return the code of a finding whose remedy gives other servers, buckets or splits."""
-        return next(
-            (
-                one.code
-                for one in subject.earlier_findings
-                if one.code in cls.CHANGING_CODES or "splits = " in one.remedy
-            ),
-            "",
+        changing = (
+            one
+            for one in subject.earlier_findings
+            if one.code in cls.CHANGING_CODES or "splits = " in one.remedy
         )
+        first = max(changing, key=lambda one: one.rank, default=None)
+        return "" if first is None else first.code
 
     @staticmethod
     def _has_mostly_large_values(subject: LintSubject) -> bool:
