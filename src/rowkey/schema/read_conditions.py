@@ -299,7 +299,7 @@ def _parse_bare_value(text: str) -> str | int | Decimal:
     if not _NUMBER_PATTERN.fullmatch(text):
         return text
     number = Decimal(text) if "." in text else int(text)
-    return number if str(number) == text else text
+    return number if _format_operand(number) == text else text
 
 
 def _describe_unknown_token(token: str, expected: str) -> tuple[str, str, str]:
