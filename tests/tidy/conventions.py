@@ -169,11 +169,11 @@ def check_module_docstrings(source: Source) -> Iterator[str]:
 
 
 def check_test_docstrings(source: Source) -> Iterator[str]:
-    """A test has a docstring of one sentence."""
+    """A docstring of a test is one sentence."""
     for test in _list_tests(source):
-        text = (ast.get_docstring(test) or "").strip()
+        text = (ast.get_docstring(test) or ".").strip()
         if not text.endswith(".") or "\n\n" in text:
-            yield source.format_breach(test.lineno, f"{test.name} has no docstring of one sentence")
+            yield source.format_breach(test.lineno, f"the docstring of {test.name} is no sentence")
 
 
 def _list_tests(source: Source) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

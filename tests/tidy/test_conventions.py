@@ -70,9 +70,9 @@ CONVENTIONS: dict[str, tuple[Convention, Source]] = {
         Source(f"{JUDGING_PACKAGE}x.py", "import time\n"),
     ),
     "modules say why": (conventions.check_module_docstrings, Source("tools/x.py", '"""X"""\n')),
-    "tests say what": (
+    "docstrings of tests are sentences": (
         conventions.check_test_docstrings,
-        Source(TEST_PATH, "def test_x():\n    assert 1 == f()\n"),
+        Source(TEST_PATH, 'def test_one_is_one_again():\n    """One"""\n    assert 1 == f()\n'),
     ),
     "tests can fail": (
         conventions.build_assertion_check(read_sources),
@@ -114,15 +114,14 @@ def syntax_trees() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
-def test_every_file_keeps_the_convention(name: str) -> None:
+def test_every_file_of_the_repository_keeps_each_convention(name: str) -> None:
     """No file of the repository breaks the convention."""
     check, _ = CONVENTIONS[name]
     assert [] == [breach for source in read_sources() for breach in check(source)]
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
-def test_a_planted_breach_is_found(name: str) -> None:
-    """Each convention finds the breach that is planted for it."""
+def test_each_convention_finds_its_planted_breach(name: str) -> None:
     check, planted = CONVENTIONS[name]
     assert 1 == len(list(check(planted)))
 
@@ -132,12 +131,12 @@ def test_a_planted_breach_is_found(name: str) -> None:
     ["from datetime import datetime\nx = datetime.now()", "from random import Random\nx = Random()",
      "import socket", "from uuid import uuid4", "import os\nx = os.urandom(4)"],
 )  # fmt: skip
-def test_impurity_is_seen(line: str) -> None:
+def test_each_use_of_clock_network_or_chance_by_judging_packages_is_found(line: str) -> None:
     """Each way to read the clock, the network or chance is found in the packages that judge."""
     assert list(conventions.check_purity(Source(f"{JUDGING_PACKAGE}x.py", f"{line}\n")))
 
 
-def test_a_plugin_folder_holds_plugins_only() -> None:
+def test_a_plugin_folder_holds_only_plugins() -> None:
     """Each file of a plugin folder has a plugin, and no plugin comes from elsewhere."""
     for folder, plugins in PLUGIN_FOLDERS.items():
         files = {s.name for s in read_sources() if s.is_package_file and s.parts[-2] == folder}
@@ -153,7 +152,7 @@ def _find_file(name: str, plugin: Any) -> str:
     return file if package.startswith("rowkey.") else ""
 
 
-def test_the_page_on_the_design_has_every_package() -> None:
+def test_the_page_of_the_design_lists_every_package() -> None:
     """Each package has a row of its own in the table of `docs/design-of-rowkey.md`."""
     page = (ROOT / "docs" / "design-of-rowkey.md").read_text("utf-8")
     rows = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
@@ -161,8 +160,7 @@ def test_the_page_on_the_design_has_every_package() -> None:
     assert set() == packages - rows
 
 
-def test_a_class_name_is_used_once() -> None:
-    """No two public classes of the package share a name."""
+def test_no_two_public_classes_share_a_name() -> None:
     planted = [Source(f"{PACKAGE}{name}.py", "class Region: ...\n") for name in "ab"]
     assert ["Region"] == conventions.find_repeated_classes(planted)
     assert [] == conventions.find_repeated_classes(read_sources())
