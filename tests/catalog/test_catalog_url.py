@@ -87,7 +87,9 @@ USES: dict[str, Callable[[ForeignTable], object]] = {
 }
 
 
-def test_an_unnamed_catalog_is_refused(foreign_table: ForeignTable, named_folder: Path) -> None:
+def test_a_catalog_that_only_the_table_names_is_refused(
+    foreign_table: ForeignTable, named_folder: Path
+) -> None:
     """The error quotes the catalog that only the table names, and says how to name it."""
     before = foreign_table.read_own_catalog()
     for use in USES.values():
@@ -113,7 +115,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("named", ["logs", "logs.toml"])
-def test_commands_refuse_an_unnamed_catalog(
+def test_commands_refuse_a_catalog_that_only_the_table_names(
     foreign_table: ForeignTable, named_folder: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
     """Each command exits with 2, prints no row, and changes nothing."""
@@ -132,7 +134,7 @@ def test_commands_refuse_an_unnamed_catalog(
 
 
 @pytest.mark.parametrize("content", [None, b"garbage"], ids=["nothing", "garbage"])
-def test_describe_goes_by_the_table_alone(
+def test_describe_reads_the_design_of_the_table_and_no_catalog(
     foreign_table: ForeignTable, named_folder: Path, content: bytes | None
 ) -> None:
     """The command `describe` prints the design stored with the table and reads no other catalog."""
@@ -145,8 +147,9 @@ def test_describe_goes_by_the_table_alone(
     assert (content is not None) == named_folder.exists()
 
 
-def test_a_planted_design_is_not_believed(foreign_table: ForeignTable, named_folder: Path) -> None:
-    """A valid entry in the catalog that the table names is not read."""
+def test_an_entry_in_a_catalog_that_only_the_table_names_is_not_read(
+    foreign_table: ForeignTable, named_folder: Path
+) -> None:
     other = rowkey.Design("logs", "[ts][host]", fields={"host": "text", "ts": "timestamp_ms"})
     with rowkey.open(other, f"rocks:{foreign_table.folder / 'other'}"):
         pass
@@ -168,10 +171,9 @@ def server() -> Iterator[socket.socket]:
         yield listening
 
 
-def test_an_unnamed_server_is_not_contacted(
+def test_a_server_that_only_the_table_names_is_not_contacted(
     foreign_table: ForeignTable, server: socket.socket
 ) -> None:
-    """Neither Python nor a command contacts a server that only the table names."""
     port = server.getsockname()[1]
     other = ForeignTable(
         foreign_table.folder / "other", f"zookeeper://127.0.0.1:{port}/r?timeout=200ms"
@@ -185,7 +187,9 @@ def test_an_unnamed_server_is_not_contacted(
         server.accept()
 
 
-def test_a_named_catalog_is_opened(foreign_table: ForeignTable, named_folder: Path) -> None:
+def test_a_catalog_named_by_the_caller_is_opened(
+    foreign_table: ForeignTable, named_folder: Path
+) -> None:
     """With `catalog=` or `--catalog` the table can be opened, counted and dropped."""
     assert foreign_table.has_row(catalog=foreign_table.word)
     assert ["logs.json"] == [path.name for path in named_folder.glob("*.json")]
@@ -205,8 +209,9 @@ def test_a_named_catalog_is_opened(foreign_table: ForeignTable, named_folder: Pa
         assert [] == engine.list_tables()
 
 
-def test_a_declared_catalog_is_opened(foreign_table: ForeignTable, named_folder: Path) -> None:
-    """A catalog that the design declares is opened."""
+def test_a_catalog_that_the_design_declares_is_opened(
+    foreign_table: ForeignTable, named_folder: Path
+) -> None:
     foreign_table.design.write_text(f'catalog = "{foreign_table.word}"\n{DESIGN}')
     design = rowkey.Design.read(foreign_table.design)
     assert 0 == run("count", foreign_table.design, "--on", foreign_table.url).code
@@ -236,7 +241,7 @@ def test_a_declared_catalog_is_opened(foreign_table: ForeignTable, named_folder:
         ("table ", [], None),
     ],
 )
-def test_catalog_urls_are_compared_as_text(
+def test_only_the_same_text_counts_as_the_same_catalog_url(
     word: str | None, named: list[str | None], found: str | None
 ) -> None:
     """Only the engine's own catalog, or the same text as the caller's URL, is opened."""

@@ -54,15 +54,15 @@ def change_fields(key: str = KEY, **fields: Any) -> rowkey.Design:
 
 
 SAFE: dict[str, dict[str, Any]] = {
-    "a column that may be null": {"more": {"type": "u8", **NULL}},
-    "two of them, one first": {"more": {"type": "u8", **NULL}, "yet": {"type": "uuid", **NULL}},
-    "a value that may be null": {"note": {**FIELDS["note"], **NULL}},
-    "one more in a pack": {"c": {"type": "i64", "pack": "p", **NULL}},
-    "a pack of its own": {"c": {"type": "i64", "pack": "q:protobuf", **NULL}},
+    "a new nullable column": {"more": {"type": "u8", **NULL}},
+    "two new nullable columns": {"more": {"type": "u8", **NULL}, "yet": {"type": "uuid", **NULL}},
+    "a column made nullable": {"note": {**FIELDS["note"], **NULL}},
+    "a new field in a packed cell": {"c": {"type": "i64", "pack": "p", **NULL}},
+    "a new packed cell": {"c": {"type": "i64", "pack": "q:protobuf", **NULL}},
     "longer values in a key": {"host": {"type": "text", "max_bytes": 60}},
     "values of any length": {"host": "text"},
-    "longer values in a pack": {"a": {"type": "text", "pack": "p"}},
-    "one more listed value": {"level": {"type": "choice", "of": ["low", "high", "highest"]}},
+    "longer values in a packed cell": {"a": {"type": "text", "pack": "p"}},
+    "one more choice": {"level": {"type": "choice", "of": ["low", "high", "highest"]}},
     "more digits": {"price": {"type": "decimal", "precision": 7, "scale": 2}},
 }
 GROWN_KEYS = {"host": "web-1", "level": "low", "price": Decimal("99.25"), "note": "new", "a": "z"}
@@ -104,7 +104,9 @@ def list_safe_cases() -> list[Any]:
 
 
 @pytest.mark.parametrize(("key", "changes"), list_safe_cases())
-def test_rows_outlive_a_safe_change(key: str, changes: dict[str, Any], url: str) -> None:
+def test_a_design_after_a_safe_change_still_reads_and_writes_old_rows(
+    key: str, changes: dict[str, Any], url: str
+) -> None:
     """The changed design reads, replaces and deletes old rows, and writes new rows."""
     with rowkey.open(build_original(key), url) as table, table.batch() as batch:
         for row in ROWS:
@@ -141,7 +143,9 @@ def list_grown_keys() -> list[Any]:
 
 @pytest.mark.parametrize(("key", "behind"), list_grown_keys())
 @pytest.mark.claims(59)
-def test_a_key_may_grow_at_its_end(key: str, behind: str, url: str) -> None:
+def test_a_field_added_at_the_end_of_the_key_is_null_in_old_rows(
+    key: str, behind: str, url: str
+) -> None:
     """Rows written before the key got a new last field are read with the field as null."""
     with rowkey.open(build_original(key), url) as table, table.batch() as batch:
         for row in ROWS:
@@ -163,65 +167,68 @@ def test_a_key_may_grow_at_its_end(key: str, behind: str, url: str) -> None:
 
 
 UNSAFE: dict[str, tuple[rowkey.Design, list[str]]] = {
-    "a column that must be there": (
+    "a new required column": (
         change_fields(must="u8"), ["fields.must: stored rows have no value"],
     ),
     "a wider number": (change_fields(b={"type": "u16", "pack": "p"}),
                        ["fields.b.type: u16 in the design, but u8 in the table."]),
     "a wider number in the key": (change_fields(n="u16"),
                                   ["fields.n.type: u16 in the design, but u8 in the table."]),
-    "so many digits that a number is wider": (
+    "more digits in a wider number": (
         change_fields(price={"type": "decimal", "precision": 18, "scale": 2}), ["fields.price: "]),
-    "digits behind the point": (
+    "another scale of a decimal": (
         change_fields(price={"type": "decimal", "precision": 6, "scale": 3}),
         ["fields.price.scale: 3 in the design, but 2 in the table."]),
-    "listed values turned round": (
+    "choices in another order": (
         change_fields(level={"type": "choice", "of": ["high", "low"]}),
         ["fields.level.of: [high, low] in the design, but [low, high] in the table."]),
-    "a listed value less": (change_fields(level={"type": "choice", "of": ["low"]}),
-                            [("fields.level.of: [low] in the design, "
-                             "but [low, high] in the table.")]),
+    "one choice less": (change_fields(level={"type": "choice", "of": ["low"]}),
+                        [("fields.level.of: [low] in the design, "
+                         "but [low, high] in the table.")]),
     "shorter values": (change_fields(host={"type": "text", "max_bytes": 5}),
                        ["fields.host.max_bytes: 5 in the design, but 6 in the table."]),
-    "a null in the key": (change_fields(n={"type": "u8", **NULL}),
-                          ["fields.n.nullable: true in the design, but false in the table."]),
+    "a key field made nullable": (
+        change_fields(n={"type": "u8", **NULL}),
+        ["fields.n.nullable: true in the design, but false in the table."]),
     "another name for the same bytes": (
         change_fields(note=None, text={"type": "text", "qualifier": "t", **NULL}),
         ["fields.note: not declared in the design, but text in the table."]),
-    "another name in the key": (
+    "a renamed key field": (
         change_fields("[bucket(host, 4)][host][m]", n=None, m="u8"),
         ["key[2]: m in the design, but n in the table.", ("fields.m: u8 in the design, "
-                                                         "but not declared in the table."),
+                                                     "but not declared in the table."),
          "fields.n: not declared in the design, but u8 in the table."]),
     "a column dropped": (change_fields(note=None),
                          ["fields.note: not declared in the design, but"]),
     "another column": (change_fields(note="text"),
                        ["fields.note: column d:note in the design, but column d:t in the table."]),
-    "another pack": (change_fields(a={**FIELDS["a"], "pack": "p:protobuf"},
-                                 b={"type": "u8", "pack": "p:protobuf"}),
-                     ["fields.a: packed d:p:protobuf in the design, but packed d:p in the table.",
-                      "fields.b: packed d:p:protobuf in the design, but packed d:p in the table."]),
-    "a pack taken apart": (change_fields(b="u8"),
-                           ["fields.b: column d:b in the design, but packed d:p in the table."]),
-    "a pack turned round": (
+    "another pack format": (
+        change_fields(a={**FIELDS["a"], "pack": "p:protobuf"},
+                      b={"type": "u8", "pack": "p:protobuf"}),
+        ["fields.a: packed d:p:protobuf in the design, but packed d:p in the table.",
+         "fields.b: packed d:p:protobuf in the design, but packed d:p in the table."]),
+    "a field taken out of a packed cell": (
+        change_fields(b="u8"),
+        ["fields.b: column d:b in the design, but packed d:p in the table."]),
+    "packed fields in another order": (
         build_design(fields={name: FIELDS[name] for name in ("b", *FIELDS)}),
         ["fields.a: the position or format of the field within d:p differs",
          "fields.b: the position or format"]),
-    "a key turned round": (build_design("[bucket(host, 4)][n][host]"),
-                           ["key[1]: n in the design, but host in the table.",
-                            "key[2]: host in the design, but n in the table."]),
-    "a descending key": (build_design("[bucket(host, 4)][host][desc(n)]"),
-                         ["key[2]: desc(n) in the design, but n in the table."]),
-    "a field of the row in the key": (
+    "key fields in another order": (build_design("[bucket(host, 4)][n][host]"),
+                                    ["key[1]: n in the design, but host in the table.",
+                                     "key[2]: host in the design, but n in the table."]),
+    "a descending key field": (build_design("[bucket(host, 4)][host][desc(n)]"),
+                               ["key[2]: desc(n) in the design, but n in the table."]),
+    "a column moved into the key": (
         build_design("[bucket(host, 4)][host][n][b]"),
         [("key: [bucket(host, 4)][host][n][b] in the design, "
          "but [bucket(host, 4)][host][n] in the table.")]),
-    "a key longer by what must be there": (
+    "a new required key field": (
         change_fields("[bucket(host, 4)][host][n][must]", must="u8"),
         ["key: [bucket(host, 4)][host][n][must] in the design, but",
          "fields.must: u8 in the design, but not declared in the table."]),
-    "no bucket": (build_design("[host][n]"),
-                  ["key: [host][n] in the design, but [bucket(host, 4)]"]),
+    "a key without its bucket": (build_design("[host][n]"),
+                                 ["key: [host][n] in the design, but [bucket(host, 4)]"]),
     "a time to live": (build_design(families={"d": {"ttl": "1h"}}),
                        ["families.d.ttl: 3600 in the design, but 2147483647 in the table."]),
     "versions": (build_design(families={"d": {"versions": 3}}),
@@ -239,10 +246,10 @@ def url(tmp_path: Path) -> str:
     return f"memory:{tmp_path}"
 
 
-@pytest.mark.parametrize(("changed", "said"), UNSAFE.values(), ids=UNSAFE)
+@pytest.mark.parametrize(("changed", "message"), UNSAFE.values(), ids=UNSAFE)
 @pytest.mark.claims(61)
-def test_other_changes_are_refused_with_the_difference(
-    changed: rowkey.Design, said: list[str], url: str
+def test_an_unsafe_change_is_refused_with_each_difference(
+    changed: rowkey.Design, message: list[str], url: str
 ) -> None:
     """An unsafe change is refused with each difference, and the old design still reads the rows."""
     with rowkey.open(build_original(), url) as table, table.batch() as batch:
@@ -251,6 +258,8 @@ def test_other_changes_are_refused_with_the_difference(
     with pytest.raises(CatalogMismatch) as refused:
         rowkey.open(changed, url)
     told = [str(one) for one in refused.value.differences]
-    assert [] == [one for one, start in zip(told, said, strict=True) if not one.startswith(start)]
+    assert [] == [
+        one for one, start in zip(told, message, strict=True) if not one.startswith(start)
+    ]
     with rowkey.open(build_original(), url) as table:
         check_rows(table, ROWS)

@@ -54,7 +54,9 @@ def build_rows(count: int, hosts: int, **more: Any) -> list[dict[str, Any]]:
     return [{"host": f"h{n % hosts}", "n": n, "size": n % 9, **more} for n in range(count)]
 
 
-def test_a_batch_learns_its_new_values_together(tmp_path: Path, written_tables: list[str]) -> None:
+def test_a_batch_allocates_ids_for_all_new_values_together(
+    tmp_path: Path, written_tables: list[str]
+) -> None:
     """A batch that is sent in three parts writes the catalog three times, whatever the rows."""
     with open_table(tmp_path, "[code(host)][n]") as logs:
         written_tables.clear()
@@ -73,7 +75,9 @@ def test_a_batch_learns_its_new_values_together(tmp_path: Path, written_tables: 
         )
 
 
-def test_a_load_learns_its_new_values_together(tmp_path: Path, written_tables: list[str]) -> None:
+def test_a_load_allocates_ids_for_all_new_values_of_a_block_together(
+    tmp_path: Path, written_tables: list[str]
+) -> None:
     """A block of a load writes the catalog once for all of its fields."""
     import pyarrow as pa
 
@@ -87,7 +91,7 @@ def test_a_load_learns_its_new_values_together(tmp_path: Path, written_tables: l
         assert rows == sorted(logs.scan(), key=lambda row: int(row["n"]))
 
 
-def test_changes_of_a_row_keep_their_order(tmp_path: Path) -> None:
+def test_a_batch_with_new_values_applies_the_changes_of_a_row_in_order(tmp_path: Path) -> None:
     """A batch applies the changes of a row with a new value in their order."""
     row = {"host": "a", "n": 1, "size": 1}
     with open_table(tmp_path, "[code(host)][n]") as logs:
@@ -100,7 +104,7 @@ def test_changes_of_a_row_keep_their_order(tmp_path: Path) -> None:
         assert [{"host": "a", "n": 1, "size": 2}] == list(logs.scan())
 
 
-def test_two_catalogs_on_one_file_agree(tmp_path: Path) -> None:
+def test_threads_with_their_own_catalogs_agree_on_one_id_per_value(tmp_path: Path) -> None:
     """Eight threads with their own catalogs that learn the same values agree on one id for each."""
     where = f"file:{tmp_path}"
     open_catalog(where).write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
@@ -124,7 +128,7 @@ def test_two_catalogs_on_one_file_agree(tmp_path: Path) -> None:
     assert list(range(1, len(ids) + 1)) == sorted(ids.values())
 
 
-def test_an_id_without_room_is_not_given(tmp_path: Path) -> None:
+def test_a_value_whose_id_exceeds_the_width_is_refused_and_uses_no_id(tmp_path: Path) -> None:
     """Rows whose new values exceed the width are refused by every method, and no id is used."""
     import pyarrow as pa
 
@@ -143,7 +147,7 @@ def test_an_id_without_room_is_not_given(tmp_path: Path) -> None:
         assert NARROW == len(list_codes(tmp_path))
 
 
-def test_a_block_without_room_gives_no_id(tmp_path: Path) -> None:
+def test_a_block_with_a_value_beyond_the_width_allocates_no_ids(tmp_path: Path) -> None:
     """If one value of a block exceeds the width, the block gets no keys and no ids."""
     import pyarrow as pa
 
@@ -158,7 +162,7 @@ def test_a_block_without_room_gives_no_id(tmp_path: Path) -> None:
         assert NARROW == len(list_codes(tmp_path))
 
 
-def test_the_narrower_of_two_widths_counts() -> None:
+def test_an_id_must_fit_the_narrowest_part_of_the_key() -> None:
     """A value gets no id if the id exceeds the width of one of the key's parts."""
     key = bind_key("[code(host, width=2)][code(host, width=1)]", {"host": "text"})
     assert key.dictionary is not None
@@ -169,7 +173,7 @@ def test_the_narrower_of_two_widths_counts() -> None:
     assert NARROW == key.dictionary.count_ids("host")
 
 
-def test_a_width_is_kept_though_others_allocate(tmp_path: Path) -> None:
+def test_concurrent_allocations_do_not_exceed_the_width_of_an_id(tmp_path: Path) -> None:
     """A client reads the ids of other clients before it allocates, so the width is not exceeded."""
     where = f"file:{tmp_path}"
     open_catalog(where).write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
@@ -185,7 +189,7 @@ def test_a_width_is_kept_though_others_allocate(tmp_path: Path) -> None:
     assert 3 == here.assign_id("host", "h2", NARROW)
 
 
-def test_the_dictionary_of_judging_has_room_or_not() -> None:
+def test_a_simulated_dictionary_gives_no_id_above_the_width() -> None:
     """The dictionary of a simulation gives no ids above the width either."""
     some = FirstSeenDictionary()
     some.assign_ids({"host": ["a", "b"], "app": ["x"]}, {"host": 2})
@@ -194,7 +198,7 @@ def test_the_dictionary_of_judging_has_room_or_not() -> None:
     assert (2, 1) == (some.count_ids("host"), some.count_ids("app"))
 
 
-def test_deleting_what_was_never_there_gives_no_id(tmp_path: Path) -> None:
+def test_deleting_a_row_of_an_unknown_value_allocates_no_id(tmp_path: Path) -> None:
     """Deleting a row whose value has no id does nothing and allocates no id."""
     with open_table(tmp_path, "[code(host)][n]") as logs:
         logs.delete({"host": "a", "n": 1})
@@ -210,7 +214,7 @@ def test_deleting_what_was_never_there_gives_no_id(tmp_path: Path) -> None:
         assert [] == list(logs.scan())
 
 
-def test_asking_for_what_was_never_there_gives_no_id(tmp_path: Path) -> None:
+def test_reading_a_row_of_an_unknown_value_allocates_no_id(tmp_path: Path) -> None:
     """Reading a row whose value has no id finds nothing and allocates no id."""
     with open_table(tmp_path, "[code(host)][n]") as logs:
         assert logs.get(host="a", n=1) is None

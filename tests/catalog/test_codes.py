@@ -51,7 +51,7 @@ def catalog() -> CountingCatalog:
     return CountingCatalog(made)
 
 
-def test_ids_begin_at_one_and_stay(catalog: CountingCatalog) -> None:
+def test_ids_are_given_in_order_of_arrival_and_do_not_change(catalog: CountingCatalog) -> None:
     """Values get ids in the order of their arrival, and all clients see the same ids."""
     here, there = open_dictionary(catalog), open_dictionary(catalog)
     assert [1, 2, 1] == [here.assign_id("host", value) for value in ("a", "b", "a")]
@@ -60,7 +60,7 @@ def test_ids_begin_at_one_and_stay(catalog: CountingCatalog) -> None:
     assert catalog.writes == 3
 
 
-def test_many_values_take_one_write(catalog: CountingCatalog) -> None:
+def test_many_new_values_take_one_write_of_the_catalog(catalog: CountingCatalog) -> None:
     """Values learnt together get ids in their order, and known values keep their ids."""
     here = open_dictionary(catalog)
     here.assign_id("host", "b")
@@ -69,7 +69,7 @@ def test_many_values_take_one_write(catalog: CountingCatalog) -> None:
     assert catalog.writes == 2
 
 
-def test_asking_gives_no_id(catalog: CountingCatalog) -> None:
+def test_looking_up_an_unknown_value_or_id_writes_nothing(catalog: CountingCatalog) -> None:
     """Looking up an unknown value or id finds nothing and writes nothing."""
     here = open_dictionary(catalog)
     assert here.find_id("host", "a") is None
@@ -81,7 +81,7 @@ def test_asking_gives_no_id(catalog: CountingCatalog) -> None:
     assert catalog.writes == 0
 
 
-def test_a_snapshot_stands_still(catalog: CountingCatalog) -> None:
+def test_a_dictionary_snapshot_sees_no_later_ids(catalog: CountingCatalog) -> None:
     """A snapshot knows the ids of its time, allocates none, and sees no later ones."""
     here = open_dictionary(catalog)
     here.assign_id("host", "a")
@@ -96,7 +96,9 @@ def test_a_snapshot_stands_still(catalog: CountingCatalog) -> None:
         then.find_value("host", 2)
 
 
-def test_a_recreated_table_is_noticed(catalog: CountingCatalog) -> None:
+def test_ids_of_a_dropped_table_are_not_mixed_with_those_of_its_successor(
+    catalog: CountingCatalog,
+) -> None:
     """Ids of a dropped table are not mixed with those of a new table of the same name."""
     here = open_dictionary(catalog)
     here.assign_id("host", "a")
@@ -112,7 +114,7 @@ def test_a_recreated_table_is_noticed(catalog: CountingCatalog) -> None:
         here.assign_id("host", "b")
 
 
-def test_threads_share_a_dictionary(catalog: CountingCatalog) -> None:
+def test_threads_that_share_a_dictionary_give_each_value_one_id(catalog: CountingCatalog) -> None:
     """Threads on one dictionary and on several allocate each id once and each value one id."""
     here = open_dictionary(catalog)
     found: list[tuple[str, int]] = []
@@ -133,7 +135,7 @@ def test_threads_share_a_dictionary(catalog: CountingCatalog) -> None:
 
 
 @given(st.data())
-def test_values_of_every_type_come_back(data: st.DataObject) -> None:
+def test_a_value_of_any_type_is_read_back_from_its_id(data: st.DataObject) -> None:
     """A value of any type is read back by a client that opens the table later."""
     fields = data.draw(any_fields())
     name = data.draw(st.sampled_from(sorted(fields)))
@@ -148,7 +150,7 @@ def test_values_of_every_type_come_back(data: st.DataObject) -> None:
     assert given_ == [second.find_value(name, number) for number in ids]
 
 
-def test_keys_are_written_and_read_by_the_ids_of_the_catalog(tmp_path: Path) -> None:
+def test_another_process_decodes_keys_with_the_ids_of_the_catalog(tmp_path: Path) -> None:
     """A table writes the ids of the catalog, and another process decodes its keys."""
     where = f"file:{tmp_path}"
     open_catalog(where).write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)

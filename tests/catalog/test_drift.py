@@ -59,15 +59,15 @@ HARMLESS: list[tuple[str, Design]] = [
     ("writes", build_design(writes={"rate": "5/s"})),
     ("reads", build_design(reads=[{"name": "tail", "where": "host = ?"}])),
     ("a sample", build_design(sample={"path": "a.csv"})),
-    ("what is known of a field", change_field("host", distinct=500, mean_bytes=7.5)),
-    ("where a sample has it", change_field("message", **{"from": "msg"})),
-    ("a family that is the first anyway", change_field("message", family="d")),
-    ("heavy values that nothing spreads", change_field("host", heavy=["a"])),
+    ("declared statistics of a field", change_field("host", distinct=500, mean_bytes=7.5)),
+    ("the sample column of a field", change_field("message", **{"from": "msg"})),
+    ("the default family spelled out", change_field("message", family="d")),
+    ("heavy values of a field without bucket", change_field("host", heavy=["a"])),
 ]
 
 
 @pytest.mark.parametrize("new", [new for _, new in HARMLESS], ids=[why for why, _ in HARMLESS])
-def test_what_no_row_depends_on_opens_the_table(new: Design) -> None:
+def test_a_difference_that_affects_no_row_does_not_prevent_opening(new: Design) -> None:
     """Other counts, cluster, reads, writes, sample or splits do not prevent opening a table."""
     assert find_drift(new, OLD) is None
     assert {0: 16} == find_part_counts(apply_stored_counts(new, OLD))
@@ -117,7 +117,9 @@ DRIFT: list[tuple[Design, list[str]]] = [
 
 
 @pytest.mark.parametrize(("new", "expected"), DRIFT)
-def test_what_rows_depend_on_is_listed(new: Design, expected: list[str]) -> None:
+def test_each_difference_that_affects_rows_is_listed_with_both_values(
+    new: Design, expected: list[str]
+) -> None:
     """Each difference has its path, the declared value and the stored value."""
     found = find_drift(new, OLD)
     assert isinstance(found, CatalogMismatch)
@@ -129,7 +131,7 @@ def test_what_rows_depend_on_is_listed(new: Design, expected: list[str]) -> None
     )
 
 
-def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
+def test_the_drift_error_names_the_table_and_lists_each_difference() -> None:
     """The error's first line names the table, and each further line is a difference."""
     found = find_drift(change_field("host", max_bytes=None, normalize="nfc"), OLD)
     assert [
@@ -140,7 +142,7 @@ def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
     ] == str(found).splitlines()
 
 
-def test_values_that_are_spread_are_part_of_the_bytes() -> None:
+def test_changed_heavy_values_of_a_bucket_are_drift() -> None:
     """Other heavy values are drift if a bucket spreads them, but their order does not matter."""
     key = "[bucket(host, ts, 8, 3)][host][ts]"
     fields = {**WORDS["fields"], "host": {"type": "text", "heavy": ["a", "b"]}}
@@ -156,7 +158,7 @@ def test_values_that_are_spread_are_part_of_the_bytes() -> None:
     )  # fmt: skip
 
 
-def test_counts_that_the_spread_of_a_table_exceeds_are_drift() -> None:
+def test_a_stored_bucket_count_that_the_declared_key_cannot_have_is_drift() -> None:
     """A stored bucket count that the declared key cannot have is reported as another key."""
     fields = {**WORDS["fields"], "host": {"type": "text", "heavy": ["a"]}}
     old = build_design(key="[bucket(host, ts, 4, 2)][host][ts]", fields=fields)
@@ -166,7 +168,7 @@ def test_counts_that_the_spread_of_a_table_exceeds_are_drift() -> None:
     assert ["key"] == [one.path for one in found.differences]
 
 
-def test_a_new_table_is_remembered_once() -> None:
+def test_only_the_first_client_stores_the_declaration_of_a_table() -> None:
     """The first client stores the declaration, counts, splits and time, and later ones do not."""
     catalog = open_catalog("memory:")
     first = register_design(catalog, OLD, opened_ms=5, splits=[b"\1"])
@@ -180,16 +182,16 @@ def test_a_new_table_is_remembered_once() -> None:
 
 SAFE: list[tuple[str, Design]] = [
     ("longer values of a key field", change_field("host", max_bytes=60)),
-    ("values without a limit", change_field("host", max_bytes=None)),
-    ("a longer list", change_field("kind", of=["INFO", "WARN", "ERROR"])),
-    ("a column that may be null", change_field("more", type="u8", nullable=True)),
-    ("a new read and another count", build_design(
+    ("values of any length", change_field("host", max_bytes=None)),
+    ("one more choice", change_field("kind", of=["INFO", "WARN", "ERROR"])),
+    ("a new nullable column", change_field("more", type="u8", nullable=True)),
+    ("a new read and another bucket count", build_design(
         key="[bucket(host, 4)][host][desc(ts)]", reads=[{"name": "all"}])),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("new", [new for _, new in SAFE], ids=[why for why, _ in SAFE])
-def test_safe_changes_are_taken(new: Design) -> None:
+def test_the_catalog_adopts_safe_changes_and_keeps_counts_and_ids(new: Design) -> None:
     """After a safe change the catalog has the new options and keeps the counts and ids."""
     catalog = open_catalog("memory:")
     register_design(catalog, OLD, opened_ms=5)
@@ -206,14 +208,14 @@ def test_safe_changes_are_taken(new: Design) -> None:
 
 
 UNSAFE: list[tuple[str, Design, list[str]]] = [
-    ("a shorter limit", change_field("host", max_bytes=20), ["fields.host.max_bytes"]),
-    ("another order", build_design(key="[bucket(host, 16)][host][ts]"), ["key[2]"]),
-    ("a list turned round", change_field("kind", of=["WARN", "INFO"]), ["fields.kind.of"]),
-    ("another place", change_field("message", qualifier="x"), ["fields.message"]),
-    ("a null in the key", change_field("ts", nullable=True), ["fields.ts.nullable"]),
+    ("shorter values", change_field("host", max_bytes=20), ["fields.host.max_bytes"]),
+    ("an ascending key field", build_design(key="[bucket(host, 16)][host][ts]"), ["key[2]"]),
+    ("choices in another order", change_field("kind", of=["WARN", "INFO"]), ["fields.kind.of"]),
+    ("another qualifier", change_field("message", qualifier="x"), ["fields.message"]),
+    ("a key field made nullable", change_field("ts", nullable=True), ["fields.ts.nullable"]),
     ("families", build_design(families={"d": {"versions": 2}}),
      ["families.d.versions", "families.d.compression"]),
-    ("a safe one and another", build_design(
+    ("a safe and an unsafe change", build_design(
         key="[bucket(host, 16)][host][ts]",
         fields={**WORDS["fields"], "host": {"type": "text", "max_bytes": 60}}), ["key[2]"]),
 ]  # fmt: skip
@@ -222,7 +224,9 @@ UNSAFE: list[tuple[str, Design, list[str]]] = [
 @pytest.mark.parametrize(
     ("new", "paths"), [(new, paths) for _, new, paths in UNSAFE], ids=[why for why, *_ in UNSAFE]
 )
-def test_other_changes_are_refused(new: Design, paths: list[str]) -> None:
+def test_the_catalog_lists_unsafe_changes_and_does_not_change(
+    new: Design, paths: list[str]
+) -> None:
     """Unsafe changes are listed without the safe ones, and the catalog does not change."""
     catalog = open_catalog("memory:")
     before = register_design(catalog, OLD, opened_ms=5)
@@ -232,7 +236,7 @@ def test_other_changes_are_refused(new: Design, paths: list[str]) -> None:
     assert before == catalog.read("logs")
 
 
-def test_a_field_is_not_dropped_in_silence() -> None:
+def test_a_field_that_the_design_lacks_is_reported_and_refused() -> None:
     """A field that the table has and the design lacks is reported and refused."""
     fields = {name: words for name, words in WORDS["fields"].items() if name != "price"}
     catalog = open_catalog("memory:")

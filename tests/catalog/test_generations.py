@@ -24,7 +24,7 @@ ANNOUNCED_ENTRY = FIRST.announce_generation({0: 32}, (b"\1", b"\2"), 2_000)
 ACTIVE_ENTRY = ANNOUNCED_ENTRY.activate_generation()
 
 
-def test_a_new_generation_is_announced_and_then_rules() -> None:
+def test_an_announced_generation_becomes_active_after_its_time() -> None:
     """The old generation is written until the new one is active, and both are read."""
     states = [FIRST, ANNOUNCED_ENTRY, ACTIVE_ENTRY]
     assert [16, 16, 32] == [entry.active_generation.counts[0] for entry in states]
@@ -42,7 +42,7 @@ def test_a_new_generation_is_announced_and_then_rules() -> None:
     )  # fmt: skip
 
 
-def test_attributes_follow_the_active_generation() -> None:
+def test_table_attributes_list_the_active_and_all_live_bucket_counts() -> None:
     """A table's attributes list the active generation, and all live counts if there are several."""
     assert FIRST.table_attributes == ANNOUNCED_ENTRY.table_attributes
     expected = {
@@ -56,7 +56,7 @@ def test_attributes_follow_the_active_generation() -> None:
 
 
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=4))
-def test_attributes_restore_the_entry(times: list[float]) -> None:
+def test_a_catalog_entry_is_restored_from_table_attributes(times: list[float]) -> None:
     """A table's attributes restore its generations, counts and times."""
     entry = CatalogEntry.from_design(DESIGN, (), 0, round(times[0], 1))
     for number, stale_s in enumerate(times[1:]):
@@ -69,16 +69,16 @@ def test_attributes_restore_the_entry(times: list[float]) -> None:
     assert entry == replace(found, generations=tuple(timed))
 
 
-@pytest.mark.parametrize("told", ["x", "-1", "nan", "", "1e9"])
-def test_a_wrong_time_in_attributes_is_reported(told: str) -> None:
+@pytest.mark.parametrize("time", ["x", "-1", "nan", "", "1e9"])
+def test_an_invalid_time_in_table_attributes_is_reported_and_ignored(time: str) -> None:
     """A time that was changed by hand is reported and not used."""
     with pytest.raises(
         Unavailable, match=r"table logs, attributes: rowkey\.stale = .* is not a valid time"
     ):
-        restore_entry("logs", {**FIRST.table_attributes, "rowkey.stale": told}, ())
+        restore_entry("logs", {**FIRST.table_attributes, "rowkey.stale": time}, ())
 
 
-def test_an_entry_without_optional_keys_is_read() -> None:
+def test_a_generation_without_optional_keys_is_active() -> None:
     """Without the optional keys a generation is active, with the default time."""
     document = parse_checksummed(format_entry(FIRST, "logs", 1).encode(), "f")
     for word in ("max_stale_s", "longest_s"):
@@ -98,7 +98,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("word", "value"), WRONG)
-def test_each_optional_key_is_checked(word: str, value: object) -> None:
+def test_each_optional_key_of_a_generation_is_validated(word: str, value: object) -> None:
     """Times must be in range, and only the last of several generations may be announced."""
     document = parse_checksummed(format_entry(FIRST, "logs", 1).encode(), "f")
     if isinstance(value, list):
@@ -109,7 +109,9 @@ def test_each_optional_key_is_checked(word: str, value: object) -> None:
 
 
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=6), st.integers(0, 6))
-def test_a_setter_waits_for_the_longest_time_of_any_client(times: list[float], dies: int) -> None:
+def test_a_bucket_change_waits_for_the_longest_lease_of_any_client(
+    times: list[float], dies: int
+) -> None:
     """A change waits for the longest lease of any client, whatever times a table had."""
     # A client goes on for as long as the entry it read says. When a generation comes to rule, those
     # that read an entry before it was announced must be at their end.
@@ -126,7 +128,7 @@ def test_a_setter_waits_for_the_longest_time_of_any_client(times: list[float], d
 
 
 @pytest.mark.parametrize("wrong", [0, -1, True, "60", None, float("nan"), 10**6])
-def test_no_other_time_is_taken(wrong: object) -> None:
+def test_a_lease_time_must_be_above_0_and_at_most_a_day(wrong: object) -> None:
     """A time is a number of seconds above 0, of a day at most."""
     with pytest.raises(
         InvalidArgument,

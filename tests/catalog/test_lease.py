@@ -63,7 +63,7 @@ class LeaseCase:
         return replace(NEXT, version=self.catalog.write("t", NEXT, found.version))
 
 
-def test_a_fresh_entry_is_not_read_again() -> None:
+def test_a_fresh_entry_is_used_without_reading_the_catalog() -> None:
     """For a third of its time an entry is used without reading the catalog."""
     held = LeaseCase()
     held.change_table()
@@ -75,7 +75,7 @@ def test_a_fresh_entry_is_not_read_again() -> None:
     assert reads == held.catalog.reads
 
 
-def test_an_older_entry_is_read_in_the_background() -> None:
+def test_an_entry_older_than_a_third_of_its_lease_is_read_in_the_background() -> None:
     """After a third of its time an entry is read again in the background."""
     held = LeaseCase()
     changed = held.change_table()
@@ -86,7 +86,7 @@ def test_an_older_entry_is_read_in_the_background() -> None:
     assert 0.0 == held.lease.age_s
 
 
-def test_one_thread_reads_at_a_time_and_not_again_at_once() -> None:
+def test_one_thread_at_a_time_reads_a_slow_catalog_with_pauses() -> None:
     """While the catalog is slow or lost, one thread at a time reads it, with pauses."""
     held = LeaseCase()
     held.now, held.catalog.is_lost = 20.0, True
@@ -106,7 +106,7 @@ def test_one_thread_reads_at_a_time_and_not_again_at_once() -> None:
     assert before + 2 == held.catalog.reads
 
 
-def test_an_expired_entry_is_read_before_use() -> None:
+def test_an_expired_entry_is_read_again_before_it_is_used() -> None:
     """A client that was suspended reads an expired entry again before using it."""
     held = LeaseCase()
     changed = held.change_table()
@@ -116,7 +116,7 @@ def test_an_expired_entry_is_read_before_use() -> None:
     assert not held.lease.is_expired
 
 
-def test_at_its_end_a_catalog_that_is_lost_refuses() -> None:
+def test_writes_are_refused_once_the_lease_ends_without_a_catalog() -> None:
     """Without the catalog writes continue until the lease ends, and again once it is back."""
     held = LeaseCase()
     held.catalog.is_lost = True
@@ -137,7 +137,7 @@ def test_at_its_end_a_catalog_that_is_lost_refuses() -> None:
     assert held.known == held.lease.get_entry()
 
 
-def test_a_table_that_is_gone_or_older_is_refused() -> None:
+def test_a_removed_or_older_catalog_entry_is_refused() -> None:
     """A removed entry or an earlier version of it is refused."""
     held = LeaseCase()
     changed = held.change_table()
@@ -177,7 +177,9 @@ ACTIVATED_ENTRY = replace(NEXT.activate_generation(), version=2)
         (ACTIVATED_ENTRY, replace(NEXT, version=2)),
     ],
 )
-def test_what_does_not_follow_is_refused_at_once(known: CatalogEntry, found: CatalogEntry) -> None:
+def test_an_entry_of_a_restored_catalog_or_recreated_table_is_refused(
+    known: CatalogEntry, found: CatalogEntry
+) -> None:
     """An entry of a restored catalog or a recreated table is refused at once."""
     held = LeaseCase()
     held.lease._set_entry(replace(known, version=max(1, known.version)))
@@ -205,7 +207,9 @@ def test_what_does_not_follow_is_refused_at_once(known: CatalogEntry, found: Cat
         ),
     ],
 )
-def test_what_follows_is_gone_by(known: CatalogEntry, found: CatalogEntry) -> None:
+def test_new_ids_and_safe_changes_of_the_same_table_are_adopted(
+    known: CatalogEntry, found: CatalogEntry
+) -> None:
     """New ids, safe changes and other bucket counts of the same table are adopted."""
     held = LeaseCase()
     held.lease._set_entry(replace(known, version=1))
@@ -213,7 +217,7 @@ def test_what_follows_is_gone_by(known: CatalogEntry, found: CatalogEntry) -> No
     assert found == held.lease.renew_entry() == held.lease.get_entry()
 
 
-def test_one_that_lost_its_times_with_the_catalog_is_the_same() -> None:
+def test_a_table_whose_catalog_was_rebuilt_is_accepted_as_the_same() -> None:
     """An unchanged table is accepted after its catalog was rebuilt with another creation time."""
     held = LeaseCase()
     (first,) = ENTRY.generations
@@ -224,7 +228,7 @@ def test_one_that_lost_its_times_with_the_catalog_is_the_same() -> None:
     assert 0.0 == held.lease.age_s
 
 
-def test_an_answer_from_before_an_own_write_is_no_older_copy() -> None:
+def test_a_read_begun_before_the_clients_own_write_is_not_taken_for_an_older_copy() -> None:
     """A read that began before the client's own write does not count as an older copy."""
     held = LeaseCase()
     held.now = 10.0
@@ -241,7 +245,7 @@ def test_an_answer_from_before_an_own_write_is_no_older_copy() -> None:
     assert (0.0, 2) == (held.lease.age_s, held.lease.get_entry().version)
 
 
-def test_good_news_that_came_while_it_failed_is_believed() -> None:
+def test_an_entry_read_by_a_watch_is_used_if_the_read_at_lease_end_fails() -> None:
     """If a read fails at the end of a lease, the entry that a watch has just read is used."""
     held = LeaseCase()
     changed, held.now = held.change_table(), 61.0
@@ -257,7 +261,7 @@ def test_good_news_that_came_while_it_failed_is_believed() -> None:
     assert changed == held.lease.get_entry()
 
 
-def test_good_news_that_came_while_others_waited_is_believed() -> None:
+def test_a_thread_that_waited_for_a_failed_read_checks_the_lease_again() -> None:
     """A thread that waited for another thread's failed read checks the lease again."""
     held = LeaseCase()
     changed, held.now = held.change_table(), 61.0
@@ -275,7 +279,7 @@ def test_good_news_that_came_while_others_waited_is_believed() -> None:
     assert changed == held.lease.get_entry()
 
 
-def test_what_the_client_wrote_itself_holds_at_once() -> None:
+def test_an_entry_the_client_wrote_is_used_at_once() -> None:
     """The client's own entry is used at once, though a read returns an older one."""
     held = LeaseCase()
     changed = held.change_table()
@@ -286,7 +290,6 @@ def test_what_the_client_wrote_itself_holds_at_once() -> None:
 
 
 def test_a_notified_change_is_read_at_once() -> None:
-    """A change that the catalog notifies is read at once."""
     held = LeaseCase()
     changed = held.change_table()
     held.catalog.changed()
@@ -294,8 +297,7 @@ def test_a_notified_change_is_read_at_once() -> None:
     assert changed == held.lease.get_entry()
 
 
-def test_a_change_notified_during_a_read_is_read_again() -> None:
-    """A read that began before a notified change is repeated."""
+def test_a_read_that_began_before_a_notified_change_is_repeated() -> None:
     held = LeaseCase()
     held.catalog.gate.clear()
     held.catalog.changed()
@@ -306,7 +308,7 @@ def test_a_change_notified_during_a_read_is_read_again() -> None:
     assert held.catalog.reads >= max(before, 1) + 1
 
 
-def test_the_time_is_the_table_s_or_a_shorter_one_of_the_client() -> None:
+def test_a_lease_lasts_the_shorter_of_the_times_of_table_and_client() -> None:
     """The lease lasts as long as the table allows, or shorter if the client asks so."""
     assert 60.0 == LeaseCase().lease.max_stale_s
     assert 2.0 == LeaseCase(2.0).lease.max_stale_s
@@ -316,7 +318,7 @@ def test_the_time_is_the_table_s_or_a_shorter_one_of_the_client() -> None:
     assert 5.0 == held.lease.max_stale_s
 
 
-def test_a_closed_one_asks_no_more() -> None:
+def test_closing_a_lease_waits_for_a_running_read_and_starts_no_other() -> None:
     """Closing a lease waits for a running read, and no read follows."""
     held = LeaseCase()
     held.now = 20.0
@@ -330,7 +332,7 @@ def test_a_closed_one_asks_no_more() -> None:
     assert reads == held.catalog.reads
 
 
-def test_many_threads_at_its_end_ask_once() -> None:
+def test_one_of_many_threads_reads_the_catalog_when_the_lease_expires() -> None:
     """Of many threads that find the lease expired one reads the catalog for all."""
     held = LeaseCase()
     changed = held.change_table()
@@ -347,8 +349,7 @@ def test_many_threads_at_its_end_ask_once() -> None:
     assert before + 1 == held.catalog.reads
 
 
-def test_a_real_clock_and_a_real_thread() -> None:
-    """With the real clock a change is noticed by a background read."""
+def test_with_a_real_clock_a_background_read_notices_a_change() -> None:
     catalog = open_catalog("memory:")
     version = catalog.write("t", ENTRY, None)
     lease = Lease(catalog, "t", replace(ENTRY, version=version), 0.3)

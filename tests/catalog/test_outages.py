@@ -89,7 +89,7 @@ def get_error(catalog: Catalog, name: str) -> str:
 @pytest.mark.parametrize(
     ("kind", "is_connected"), [*((kind, True) for kind in OUTAGES), ("paused", False)]
 )
-def test_each_call_ends_in_an_outage(
+def test_each_catalog_call_ends_in_time_in_an_outage_and_changes_nothing(
     link: ZooKeeperLink, root: str, kind: str, *, is_connected: bool
 ) -> None:
     """Each call and close end in time in an outage, and change nothing."""
@@ -113,7 +113,7 @@ def test_each_call_ends_in_an_outage(
 
 
 @pytest.mark.parametrize(
-    ("hosts", "said"),
+    ("hosts", "message"),
     [
         ("no-such-host.invalid", "the host name no-such-host.invalid cannot be resolved: "),
         ("127.0.0.1:1", "the server does not accept connections: Connection refused"),
@@ -123,14 +123,16 @@ def test_each_call_ends_in_an_outage(
         ),
     ],
 )
-def test_servers_that_are_not_there(hosts: str, said: str) -> None:
+def test_an_unknown_host_and_a_closed_port_are_each_reported(hosts: str, message: str) -> None:
     """An unknown host and a port without a server are each reported."""
     told = list_concurrent_errors(open_catalog(f"zookeeper://{hosts}?timeout=500ms"))
-    assert re.search(f"does not answer within 0.5 s: {said}", told["tables"])
+    assert re.search(f"does not answer within 0.5 s: {message}", told["tables"])
 
 
 @pytest.mark.usefixtures("zookeeper")
-def test_a_server_that_has_forgotten_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_with_older_data_than_the_session_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A server with older data than the session refuses it, and a new session is opened."""
     monkeypatch.setattr(connection, "RENEW_AFTER_S", 1.0)
     with ZooKeeper() as server, closing(open_catalog(server.url(timeout="3s"))) as catalog:
@@ -146,7 +148,9 @@ NOTES = [b"", b"{", b"[]", b"\xff\xfe", b"x" * 1_040_000]
 
 
 @pytest.mark.parametrize("data", NOTES, ids=[repr(data[:20]) for data in NOTES])
-def test_notes_that_are_none(zookeeper: ZooKeeper, root: str, data: bytes) -> None:
+def test_malformed_notes_are_reported_and_removed_with_the_table(
+    zookeeper: ZooKeeper, root: str, data: bytes
+) -> None:
     """Malformed notes are reported on reading and writing, and removed with the table."""
     client = KazooClient(zookeeper.hosts)
     client.start()
@@ -165,14 +169,14 @@ def test_notes_that_are_none(zookeeper: ZooKeeper, root: str, data: bytes) -> No
         client.close()
 
 
-def test_a_port_that_never_answers() -> None:
+def test_each_call_to_a_server_that_never_answers_ends_in_time() -> None:
     """Each call to a server that accepts connections and never answers ends in time."""
     with open_black_hole() as hosts:
         told = list_concurrent_errors(open_catalog(f"zookeeper://{hosts}?timeout=500ms"))
     assert all("ZooKeeper does not answer within 0.5 s" in said for said in told.values())
 
 
-def test_one_server_of_several_that_answers_is_enough(zookeeper: ZooKeeper, root: str) -> None:
+def test_a_catalog_works_if_one_of_its_servers_answers(zookeeper: ZooKeeper, root: str) -> None:
     """A catalog works if one of its servers answers and the others are silent or refuse."""
     with open_black_hole() as hole:
         hosts = f"{hole},127.0.0.1:1,{zookeeper.hosts}"
@@ -181,14 +185,14 @@ def test_one_server_of_several_that_answers_is_enough(zookeeper: ZooKeeper, root
 
 
 @pytest.mark.usefixtures("zookeeper")
-def test_a_server_without_the_others() -> None:
+def test_a_zookeeper_server_without_a_quorum_is_reported_as_read_only() -> None:
     """A server without a quorum is read-only, and the error says so."""
     with ZooKeeper(lost=2) as alone:
         told = list_concurrent_errors(open_catalog(alone.url(timeout="500ms")))
     assert all("as one without a quorum does" in said for said in told.values())
 
 
-def test_nodes_that_others_own(zookeeper: ZooKeeper, root: str) -> None:
+def test_a_znode_that_denies_access_is_reported_by_name(zookeeper: ZooKeeper, root: str) -> None:
     """A znode whose access list denies us is reported by name at once."""
     client = KazooClient(zookeeper.hosts, auth_data=[("digest", "u:p")])
     client.start()
@@ -209,7 +213,9 @@ GARBAGE = [b"", b"{", b"[]", b"\xff\xfe", b"x" * 1_040_000, b'{"format": 2, "tab
 
 
 @pytest.mark.parametrize("data", GARBAGE, ids=[repr(data[:20]) for data in GARBAGE])
-def test_nodes_that_hold_something_else(zookeeper: ZooKeeper, root: str, data: bytes) -> None:
+def test_a_znode_with_garbage_is_reported_and_can_be_removed(
+    zookeeper: ZooKeeper, root: str, data: bytes
+) -> None:
     """A znode with garbage, nothing or a megabyte is reported, stays, and can be removed."""
     client = KazooClient(zookeeper.hosts)
     client.start()
@@ -239,7 +245,9 @@ def test_nodes_that_hold_something_else(zookeeper: ZooKeeper, root: str, data: b
         pytest.param("held", 30.0, marks=pytest.mark.long),
     ],
 )
-def test_an_outage_passes(link: ZooKeeperLink, root: str, kind: str, outage_s: float) -> None:
+def test_every_call_in_an_outage_ends_in_time_and_nothing_is_written_twice(
+    link: ZooKeeperLink, root: str, kind: str, outage_s: float
+) -> None:
     """Every call in an outage ends in time, and afterwards nothing was written twice."""
     with closing(open_catalog(link.url(root, "20s"))) as patient:  # a server that has just started
         patient.write("logs", FIRST, None)
@@ -257,7 +265,7 @@ def test_an_outage_passes(link: ZooKeeperLink, root: str, kind: str, outage_s: f
 
 
 @pytest.mark.parametrize("kind", ["paused", "held"])
-def test_a_write_that_was_sent_into_an_outage_is_unknown(
+def test_a_write_sent_into_an_outage_reports_an_unknown_outcome(
     link: ZooKeeperLink, root: str, kind: str
 ) -> None:
     """A write sent into an outage raises an error that its outcome is unknown."""
@@ -297,7 +305,9 @@ def retry_until_answered(call: Callable[[], T]) -> T:
 
 
 @pytest.mark.parametrize("runs", [3, pytest.param(100, marks=pytest.mark.long)])
-def test_of_two_who_lose_answers_one_wins(zookeeper: ZooKeeper, root: str, runs: int) -> None:
+def test_of_two_writers_that_lose_answers_only_the_one_that_reports_success_won(
+    zookeeper: ZooKeeper, root: str, runs: int
+) -> None:
     """Of two writers that lose answers exactly the one that reports success has won."""
     with link_zookeeper(zookeeper) as left, link_zookeeper(zookeeper) as right:
         catalogs = [open_catalog(way.url(root, "20s")) for way in (left, right)]
@@ -337,7 +347,9 @@ def race_writers(catalogs: list[Catalog], names: Sequence[str]) -> list[tuple[st
 
 
 @pytest.mark.parametrize("outages", [10, pytest.param(100, marks=pytest.mark.long)])
-def test_outages_leave_nothing_behind(link: ZooKeeperLink, root: str, outages: int) -> None:
+def test_lost_connections_leave_no_threads_or_sockets_behind(
+    link: ZooKeeperLink, root: str, outages: int
+) -> None:
     """After many lost connections there are as many threads and sockets as after one."""
     with closing(open_catalog(link.url(root, "20s"))) as catalog:
         catalog.watch("logs", lambda: None)
@@ -374,7 +386,7 @@ for hosts in sys.argv[1:]:
 """
 
 
-def test_nothing_is_printed_and_the_end_is_not_waited_for() -> None:
+def test_a_program_whose_catalog_is_lost_prints_nothing_and_exits_at_once() -> None:
     """A program whose catalogs are lost gets errors, prints nothing else, and exits at once."""
     with open_black_hole() as hole:
         done = subprocess.run(

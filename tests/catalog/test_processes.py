@@ -33,7 +33,7 @@ def start_writers(*arguments: object) -> subprocess.Popen[str]:
     )
 
 
-def test_no_id_is_given_twice_and_no_value_gets_two(tmp_path: Path) -> None:
+def test_four_processes_give_each_value_one_unique_id(tmp_path: Path) -> None:
     """Four processes that allocate the same values give every value one unique id."""
     catalog = open_catalog(f"file:{tmp_path}")
     catalog.write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
@@ -60,7 +60,9 @@ with open(sys.argv[1], "ab") as file:
 """A program that holds a lock until it reads a line."""
 
 
-def test_a_held_lock_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_reports_a_lock_held_by_another_after_a_limited_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A writer waits for the lock for a limited time and names it; readers need none."""
     catalog = open_catalog(f"file:{tmp_path}")
     version = catalog.write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
@@ -95,7 +97,7 @@ def test_a_held_lock_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert version + 1 == catalog.write("logs", entry, version)
 
 
-def test_a_kill_leaves_a_whole_document(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_a_complete_document(tmp_path: Path) -> None:
     """A writer that is killed at any moment leaves its last entry or the next one, complete."""
     catalog, random = open_catalog(f"file:{tmp_path}"), Random(1)
     with start_writers("rewrite", tmp_path) as forking:

@@ -51,7 +51,7 @@ def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]
         yield catalog
 
 
-def test_what_is_written_is_read(catalog: Catalog) -> None:
+def test_a_written_entry_is_read_back_with_its_version(catalog: Catalog) -> None:
     """An entry is read back with its version, whatever the name of the table."""
     names = ["logs", "app:logs", "a.b-c_d", "..", "A" * 100]
     assert [1] * 5 == [catalog.write(name, FIRST, None) for name in names]
@@ -64,8 +64,7 @@ def test_what_is_written_is_read(catalog: Catalog) -> None:
     assert DESIGN == found.design
 
 
-def test_a_version_is_replaced_once(catalog: Catalog) -> None:
-    """A write with an outdated version is refused."""
+def test_a_write_with_an_outdated_version_is_refused(catalog: Catalog) -> None:
     assert catalog.read("logs") is None
     with pytest.raises(Conflict, match="the catalog now has no entry; expected version 1"):
         catalog.write("logs", FIRST, 1)
@@ -78,8 +77,7 @@ def test_a_version_is_replaced_once(catalog: Catalog) -> None:
     assert (OTHER_ENTRY.codes, 2) == (found.codes, found.version)
 
 
-def test_a_table_is_forgotten(catalog: Catalog) -> None:
-    """A removed entry is gone, and removing it again does nothing."""
+def test_a_removed_entry_is_gone_and_can_be_removed_again(catalog: Catalog) -> None:
     catalog.write("logs", FIRST, None)
     catalog.remove("logs")
     catalog.remove("logs")
@@ -87,7 +85,7 @@ def test_a_table_is_forgotten(catalog: Catalog) -> None:
     assert catalog.write("logs", FIRST, None) == 1
 
 
-def test_of_several_at_once_one_wins(catalog: Catalog) -> None:
+def test_of_eight_threads_that_replace_one_version_one_succeeds(catalog: Catalog) -> None:
     """Of eight threads that replace the same version one succeeds and seven are refused."""
     catalog.write("logs", FIRST, None)
     won: list[int] = []
@@ -107,7 +105,7 @@ def test_of_several_at_once_one_wins(catalog: Catalog) -> None:
     assert ([2], 7) == (won, len(lost))
 
 
-def test_a_wrong_url_is_refused() -> None:
+def test_an_invalid_catalog_url_is_refused() -> None:
     """A catalog URL must have a known scheme, and that of a file a directory."""
     with pytest.raises(
         InvalidArgument,
@@ -142,7 +140,7 @@ ENTRIES = st.builds(
 
 
 @given(ENTRIES, TEXTS)
-def test_a_document_holds_all_of_an_entry(entry: CatalogEntry, table: str) -> None:
+def test_any_catalog_entry_survives_formatting_and_parsing(entry: CatalogEntry, table: str) -> None:
     """Any entry is equal after it was formatted and parsed."""
     assert entry == parse_entry(format_entry(entry, table, entry.version).encode(), table, "f")
 
@@ -161,7 +159,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("data", WRONG, ids=[repr(data[:40]) for data in WRONG])
-def test_what_is_no_entry_is_refused_by_name(data: bytes, tmp_path: Path) -> None:
+def test_garbage_in_a_catalog_file_is_reported_with_its_name(data: bytes, tmp_path: Path) -> None:
     """Garbage in a file raises an error with its name for readers and writers."""
     catalog = FileCatalog(tmp_path)
     catalog.get_path("logs").write_bytes(data)
@@ -173,7 +171,7 @@ def test_what_is_no_entry_is_refused_by_name(data: bytes, tmp_path: Path) -> Non
 
 
 @given(st.data())
-def test_a_damaged_document_is_refused(data: st.DataObject) -> None:
+def test_a_truncated_or_changed_document_is_refused(data: st.DataObject) -> None:
     """A truncated or changed document is refused, unless only blanks changed."""
     whole = format_entry(OTHER_ENTRY, "logs", 3).encode()
     cut = whole[: data.draw(st.integers(0, len(whole) - 3))]
@@ -196,14 +194,14 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("word", "value"), WORDS)
-def test_each_key_of_a_document_is_checked(word: str, value: object) -> None:
+def test_each_key_of_a_catalog_document_is_validated(word: str, value: object) -> None:
     """A key of a wrong type and a declaration changed by hand are refused."""
     document = {**parse_checksummed(format_entry(FIRST, "logs", 1).encode(), "f"), word: value}
     with pytest.raises(Unavailable, match=r"^logs\.json: "):
         parse_entry(format_checksummed(document).encode(), "logs", "logs.json")
 
 
-def test_a_companion_remembers_its_main_table() -> None:
+def test_the_entry_of_a_companion_names_its_main_table() -> None:
     """A companion's entry names the main table, and so do the attributes that restore it."""
     entry = CatalogEntry.from_design(DESIGN, (), 0, companion_of="main")
     name = DESIGN.table
@@ -216,7 +214,7 @@ def test_a_companion_remembers_its_main_table() -> None:
     assert "rowkey.companion_of" not in CatalogEntry.from_design(DESIGN, (), 0).table_attributes
 
 
-def test_errors_of_the_file_system_are_reported(tmp_path: Path) -> None:
+def test_file_system_errors_of_a_catalog_are_reported(tmp_path: Path) -> None:
     """A file in place of a directory, or a directory in place of a document, is reported."""
     (tmp_path / "taken").write_bytes(b"")
     with pytest.raises(
@@ -232,7 +230,7 @@ def test_errors_of_the_file_system_are_reported(tmp_path: Path) -> None:
             use("logs")
 
 
-def test_notes_do_not_change_the_entry(catalog: Catalog) -> None:
+def test_a_note_does_not_change_the_version_of_an_entry(catalog: Catalog) -> None:
     """A note stays until it or its table is removed, and does not change the version."""
     assert {} == catalog.read_notes("logs")
     version = catalog.write("logs", FIRST, None)
@@ -248,7 +246,7 @@ def test_notes_do_not_change_the_entry(catalog: Catalog) -> None:
     assert ({}, []) == (catalog.read_notes("logs"), catalog.list_tables())
 
 
-def test_the_notes_of_another_table_are_refused(tmp_path: Path) -> None:
+def test_a_file_with_the_notes_of_another_table_is_refused(tmp_path: Path) -> None:
     """A file with the notes of another table is refused: a load would leave out rows."""
     with closing(FileCatalog(tmp_path)) as catalog:
         for table in ("a", "b"):
@@ -259,7 +257,7 @@ def test_the_notes_of_another_table_are_refused(tmp_path: Path) -> None:
                 use("b")
 
 
-def test_an_entry_of_another_version_than_its_column_is_refused() -> None:
+def test_a_document_whose_version_differs_from_its_row_is_refused() -> None:
     """A document that does not have the version of its row is refused."""
     with open_engine("memory:") as engine, closing(open_catalog("table", engine)) as catalog:
         catalog.write("logs", FIRST, None)
@@ -272,7 +270,7 @@ def test_an_entry_of_another_version_than_its_column_is_refused() -> None:
             catalog.read("logs")
 
 
-def test_only_the_last_entry_is_removed(catalog: Catalog) -> None:
+def test_removing_an_entry_by_an_outdated_version_is_refused(catalog: Catalog) -> None:
     """A removal with an outdated version is refused, and a missing entry counts as removed."""
     version = catalog.write("logs", FIRST, None)
     catalog.write("logs", OTHER_ENTRY, version)

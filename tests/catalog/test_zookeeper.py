@@ -77,7 +77,7 @@ def open_zookeeper_catalog(url: str) -> InZooKeeper:
 
 
 @pytest.mark.parametrize(
-    ("where", "told", "seconds"),
+    ("where", "formatted", "seconds"),
     [
         ("//zk1", "zookeeper://zk1:2181/rowkey", 5.0),
         ("//zk1,zk2:2182/", "zookeeper://zk1:2181,zk2:2182/rowkey", 5.0),
@@ -86,14 +86,16 @@ def open_zookeeper_catalog(url: str) -> InZooKeeper:
         ("//zk1?timeout=2m", "zookeeper://zk1:2181/rowkey", 120.0),
     ],
 )
-def test_urls(where: str, told: str, seconds: float) -> None:
+def test_a_catalog_url_has_default_port_root_and_timeout(
+    where: str, formatted: str, seconds: float
+) -> None:
     """Ports, the root znode and the timeout of a URL have defaults."""
     found = parse_ensemble(where)
-    assert (told, seconds) == (str(found), found.timeout_s)
+    assert (formatted, seconds) == (str(found), found.timeout_s)
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("zookeeper:", "names no servers; expected zookeeper://HOST"),
         ("zookeeper:zk1:2181", "names no servers"),
@@ -111,14 +113,14 @@ def test_urls(where: str, told: str, seconds: float) -> None:
         ("zookeeper://zk1?", "gives no timeout, or several"),
     ],
 )
-def test_urls_that_name_none(url: str, said: str) -> None:
+def test_an_invalid_catalog_url_is_explained_without_its_password(url: str, message: str) -> None:
     """An invalid URL raises an error that says what is wrong and does not repeat a password."""
-    with pytest.raises(InvalidArgument, match=said) as caught:
+    with pytest.raises(InvalidArgument, match=message) as caught:
         open_catalog(url)
     assert "secret" not in str(caught.value)
 
 
-def test_kazoo_is_loaded_by_who_uses_it() -> None:
+def test_kazoo_is_imported_only_by_the_zookeeper_catalog() -> None:
     """Other catalog stores and the parsing of a URL do not import kazoo."""
     code = (
         "import sys\nfrom rowkey.catalog import CATALOGS, open_catalog\nlist(CATALOGS)\n"
@@ -131,7 +133,7 @@ def test_kazoo_is_loaded_by_who_uses_it() -> None:
 
 
 @pytest.mark.parametrize("lost", ["request", "answer", "sense"])
-def test_a_write_whose_answer_is_lost_is_looked_for(
+def test_a_write_whose_answer_is_lost_is_done_exactly_once(
     link: ZooKeeperLink, root: str, lost: str
 ) -> None:
     """A write, removal or note with a lost answer is done exactly once."""
@@ -154,7 +156,9 @@ def test_a_write_whose_answer_is_lost_is_looked_for(
 
 
 @pytest.mark.parametrize("lost", ["request", "answer"])
-def test_a_first_note_whose_answer_is_lost(link: ZooKeeperLink, root: str, lost: str) -> None:
+def test_a_first_note_whose_answer_is_lost_is_written_once(
+    link: ZooKeeperLink, root: str, lost: str
+) -> None:
     """If the parent znodes are missing, a first note with a lost answer is written once."""
     with closing(open_zookeeper_catalog(link.url(root, "20s"))) as catalog:
         link.wire.lose(lost)
@@ -162,7 +166,7 @@ def test_a_first_note_whose_answer_is_lost(link: ZooKeeperLink, root: str, lost:
         assert ({"load": "1"}, 1) == (catalog.read_notes("logs"), link.wire.lost)
 
 
-def test_a_lost_write_that_others_wrote_over_is_unknown(
+def test_a_lost_write_that_was_overwritten_is_reported_as_unknown(
     zookeeper: ZooKeeper, link: ZooKeeperLink, root: str
 ) -> None:
     """A write with a lost answer that was overwritten since is reported as unknown."""
@@ -188,7 +192,9 @@ def test_a_lost_write_that_others_wrote_over_is_unknown(
             mine.write("logs", OTHER_ENTRY, 3)
 
 
-def test_an_entry_that_was_made_anew_is_another(zookeeper: ZooKeeper, root: str) -> None:
+def test_a_recreated_entry_of_the_same_version_is_not_replaced(
+    zookeeper: ZooKeeper, root: str
+) -> None:
     """A recreated entry with the version that was read is not replaced."""
     with (
         closing(open_zookeeper_catalog(zookeeper.url(root))) as one,
@@ -206,7 +212,7 @@ def test_an_entry_that_was_made_anew_is_another(zookeeper: ZooKeeper, root: str)
         assert 2 == one.write("logs", FIRST, 1)
 
 
-def test_an_entry_that_is_made_anew_while_it_is_written(
+def test_an_entry_recreated_during_a_write_is_not_replaced(
     zookeeper: ZooKeeper, root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry that is recreated between the read and the write is not replaced."""
@@ -241,7 +247,7 @@ def build_entry_of_size(size: int, version: int) -> CatalogEntry:
     return replace(FIRST, codes={"h": ("x" * lacks,)})
 
 
-def test_what_is_too_large_is_not_sent(catalog: InZooKeeper) -> None:
+def test_a_document_above_the_largest_size_is_refused(catalog: InZooKeeper) -> None:
     """A document of the largest size is stored, and one more byte is refused with a remedy."""
     most = build_entry_of_size(MAX_DOCUMENT_BYTES, 1)
     assert 1 == catalog.write("logs", most, None)
@@ -254,7 +260,9 @@ def test_what_is_too_large_is_not_sent(catalog: InZooKeeper) -> None:
     assert (most.codes, 1, {}) == (found.codes, found.version, catalog.read_notes("logs"))
 
 
-def test_a_change_is_told(zookeeper: ZooKeeper, link: ZooKeeperLink, root: str) -> None:
+def test_a_watcher_is_notified_of_a_change_at_once(
+    zookeeper: ZooKeeper, link: ZooKeeperLink, root: str
+) -> None:
     """A watcher is notified at once, also after a lost connection, and not after close."""
     told = Event()
     with closing(open_zookeeper_catalog(zookeeper.url(root))) as other:
@@ -279,7 +287,9 @@ def test_a_change_is_told(zookeeper: ZooKeeper, link: ZooKeeperLink, root: str) 
         assert not told.wait(0.2)
 
 
-def test_the_state_of_random_is_its_users(link: ZooKeeperLink, root: str) -> None:
+def test_background_pings_do_not_use_the_global_random_state(
+    link: ZooKeeperLink, root: str
+) -> None:
     """Background pings and retries do not use the global random state."""
     with closing(open_zookeeper_catalog(link.url(root, "500ms"))) as catalog:
         catalog.write("logs", FIRST, None)
@@ -300,7 +310,9 @@ def is_readable(catalog: InZooKeeper) -> bool:
         return False
 
 
-def test_who_fails_when_told_stops_nobody(zookeeper: ZooKeeper, root: str) -> None:
+def test_a_watch_callback_that_raises_stops_no_other_callback(
+    zookeeper: ZooKeeper, root: str
+) -> None:
     """A callback that raises stops neither other callbacks nor calls."""
     told = Event()
 
@@ -318,7 +330,9 @@ def test_who_fails_when_told_stops_nobody(zookeeper: ZooKeeper, root: str) -> No
         assert ["logs"] == two.list_tables()
 
 
-def test_catalogs_share_a_session(zookeeper: ZooKeeper, root: str) -> None:
+def test_closing_a_catalog_keeps_the_session_open_for_another(
+    zookeeper: ZooKeeper, root: str
+) -> None:
     """Closing one catalog leaves another one on the same session open."""
     one, two = (
         open_zookeeper_catalog(zookeeper.url(root)),
@@ -347,7 +361,9 @@ print(status, catalog.read("logs").version - before)
 """
 
 
-def test_a_fork_has_a_session_of_its_own(catalog: InZooKeeper, zookeeper: ZooKeeper) -> None:
+def test_a_forked_child_opens_its_own_zookeeper_session(
+    catalog: InZooKeeper, zookeeper: ZooKeeper
+) -> None:
     """A forked child opens its own session, and closing it does not affect the parent."""
     catalog.write("logs", FIRST, None)
     url = zookeeper.url(catalog._ensemble.root)
@@ -358,7 +374,7 @@ def test_a_fork_has_a_session_of_its_own(catalog: InZooKeeper, zookeeper: ZooKee
     assert ("0\n0 0\n", "", 0) == (done.stdout, done.stderr, done.returncode)
 
 
-def test_names_that_zookeeper_has_no_nodes_for(
+def test_table_names_that_are_no_znode_names_are_escaped(
     catalog: InZooKeeper, kazoo_client: KazooClient
 ) -> None:
     """Table names that are no znode names are escaped, and the folder lists only tables."""
@@ -399,7 +415,7 @@ def release_writers(running: Writers) -> None:
 
 
 @pytest.mark.parametrize("runs", [3, pytest.param(100, marks=pytest.mark.long)])
-def test_of_two_processes_at_once_one_wins(
+def test_of_two_processes_that_replace_one_version_one_succeeds(
     catalog: InZooKeeper, zookeeper: ZooKeeper, runs: int
 ) -> None:
     """Of two processes that replace the same version one succeeds, and the other gets an error."""

@@ -49,15 +49,14 @@ def is_listening(address: str, port: int) -> bool:
         return caller.connect_ex((address, port)) == 0
 
 
-def test_three_servers(hbase_cluster: Cluster) -> None:
-    """The master knows exactly the three servers that were started."""
+def test_the_master_knows_exactly_the_three_started_servers(hbase_cluster: Cluster) -> None:
     expected = {"server1", "server2", "server3"}
     assert expected == set(hbase_cluster.places())
     assert expected == set(hbase_cluster.server_names)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there 127.0.0.2 is this machine, too")
-def test_loopback_only(hbase_cluster: Cluster) -> None:
+def test_every_server_of_the_test_cluster_listens_only_at_loopback(hbase_cluster: Cluster) -> None:
     """Every server listens at 127.0.0.1 and at no other address of the machine."""
     ports = hbase_cluster.state.ports
     every = (ports.zookeeper, ports.master, *ports.servers)
@@ -67,21 +66,23 @@ def test_loopback_only(hbase_cluster: Cluster) -> None:
     ]
 
 
-def test_pre_split(hbase_cluster: Cluster, table: str) -> None:
+def test_a_presplit_table_has_its_regions_spread_over_all_servers(
+    hbase_cluster: Cluster, table: str
+) -> None:
     """A table has the regions it was created with, and every server holds some."""
     expected = [b"", *SPLITS]
     assert expected == [region.start for region in hbase_cluster.judge.regions(table)]
     assert set(hbase_cluster.server_names) == set(hbase_cluster.holders(table).values())
 
 
-def test_counters(hbase_judge: Judge, table: str) -> None:
-    """Each region has counted its mutations."""
+def test_each_region_counts_its_mutations(hbase_judge: Judge, table: str) -> None:
     expected = [100] * 6
     assert expected == [region.writes for region in hbase_judge.regions(table)]
 
 
-def test_move(hbase_cluster: Cluster, table: str) -> None:
-    """A moved region is on the target server with all its rows."""
+def test_a_moved_region_is_on_the_target_server_with_all_rows(
+    hbase_cluster: Cluster, table: str
+) -> None:
     first = hbase_cluster.holders(table)[b""]
     target = next(name for name in hbase_cluster.server_names if name != first)
     hbase_cluster.move(table, b"", target)
@@ -89,7 +90,7 @@ def test_move(hbase_cluster: Cluster, table: str) -> None:
     assert ROWS == scan_row_keys(hbase_cluster.judge, table)
 
 
-def test_split(hbase_cluster: Cluster, table: str) -> None:
+def test_a_split_region_becomes_two_with_all_rows(hbase_cluster: Cluster, table: str) -> None:
     """A split region becomes two with all rows, and can be split again at once."""
     hbase_cluster.split(table, b"050")
     hbase_cluster.split(table, b"025")
@@ -98,8 +99,9 @@ def test_split(hbase_cluster: Cluster, table: str) -> None:
     assert ROWS == scan_row_keys(hbase_cluster.judge, table)
 
 
-def test_pause(hbase_cluster: Cluster, table: str) -> None:
-    """A paused server does not answer until it is resumed."""
+def test_a_paused_server_does_not_answer_until_it_is_resumed(
+    hbase_cluster: Cluster, table: str
+) -> None:
     name = hbase_cluster.holders(table)[b"300"]
     assert name is not None
     with ThreadPoolExecutor(1) as pool:
@@ -115,7 +117,9 @@ def test_pause(hbase_cluster: Cluster, table: str) -> None:
 
 
 @pytest.mark.long
-def test_kill(hbase_cluster: Cluster, table: str) -> None:
+def test_regions_of_a_killed_server_are_served_by_others_with_all_rows(
+    hbase_cluster: Cluster, table: str
+) -> None:
     """The regions of a killed server are served by others with every acknowledged row."""
     killed = hbase_cluster.holders(table)[b"300"]
     assert killed is not None
@@ -127,7 +131,7 @@ def test_kill(hbase_cluster: Cluster, table: str) -> None:
     assert set(hbase_cluster.server_names) == set(hbase_cluster.places())
 
 
-def test_unknown_process(hbase_cluster: Cluster) -> None:
+def test_killing_an_unknown_process_names_the_known_ones(hbase_cluster: Cluster) -> None:
     """Killing an unknown process raises an error that names the known ones."""
     with pytest.raises(ValueError, match=r"server4; there are zookeeper, master, server1"):
         hbase_cluster.kill("server4")
@@ -135,7 +139,7 @@ def test_unknown_process(hbase_cluster: Cluster) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("hbase_cluster")
-def test_no_start(tmp_path: Path) -> None:
+def test_a_cluster_that_cannot_start_raises_the_reason_and_leaves_no_files(tmp_path: Path) -> None:
     """A cluster that cannot start raises the reason with the log and leaves no files."""
     elsewhere = {"hbase.zookeeper.property.clientPortAddress": "192.0.2.1"}
     with pytest.raises(StartFailed, match=r"(?s)^zookeeper died\..*BindException"):
@@ -143,7 +147,7 @@ def test_no_start(tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
-def test_keeper(tmp_path: Path) -> None:
+def test_processes_of_the_cluster_end_with_their_owner(tmp_path: Path) -> None:
     """When the owner ends, its processes end, and a process that reuses an old id does not."""
     directory = tmp_path / "cluster"
     directory.mkdir()
@@ -182,7 +186,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.long
-def test_owner_killed(hbase_cluster: Cluster, tmp_path: Path) -> None:
+def test_a_cluster_ends_soon_after_its_owner_was_killed(
+    hbase_cluster: Cluster, tmp_path: Path
+) -> None:
     """A cluster ends soon after its owner was killed, and its directory is removed."""
     directory = tmp_path / "cluster"
     done = subprocess.run(
@@ -200,7 +206,9 @@ def test_owner_killed(hbase_cluster: Cluster, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_two_clusters(hbase_cluster: Cluster, table: str) -> None:
+def test_two_clusters_on_a_machine_have_ports_and_tables_of_their_own(
+    hbase_cluster: Cluster, table: str
+) -> None:
     """A second cluster on the machine has ports and tables of its own."""
     with Cluster.start() as second:
         ours, theirs = hbase_cluster.state.ports, second.state.ports
@@ -215,7 +223,9 @@ def test_two_clusters(hbase_cluster: Cluster, table: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["zookeeper", "master", "server1", "server2", "server3"])
-def test_each_killed(hbase_cluster: Cluster, table: str, name: str) -> None:
+def test_no_row_is_lost_after_any_process_is_killed_and_restarted(
+    hbase_cluster: Cluster, table: str, name: str
+) -> None:
     """After any process is killed and restarted, every row is there."""
     hbase_cluster.kill(name)
     hbase_cluster.restart(name)

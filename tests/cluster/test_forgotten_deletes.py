@@ -24,7 +24,9 @@ FOLLOWING = [b"z%05d" % number for number in range(3_000)]
 
 
 @pytest.mark.long
-def test_a_deleted_value_comes_back(hbase_judge: Judge) -> None:
+def test_in_java_a_deleted_value_reappears_after_two_puts_of_the_empty_column(
+    hbase_judge: Judge,
+) -> None:
     """The official client sees a deleted value again once the empty column was put twice."""
     table = f"forgets.{token_hex(4)}"
     hbase_judge.create(table, {"d": {"VERSIONS": "1"}}, [])
@@ -52,7 +54,9 @@ def test_a_deleted_value_comes_back(hbase_judge: Judge) -> None:
         hbase_judge.drop(table)
 
 
-def test_a_deleted_row_stays_deleted(hbase_judge: Judge, hbase_url: str) -> None:
+def test_a_row_deleted_and_written_again_shows_no_old_value(
+    hbase_judge: Judge, hbase_url: str
+) -> None:
     """A row that rowkey deleted and wrote again shows nothing of before."""
     fields = {"id": "text", "a": {"type": "bytes", "nullable": True}}
     design = rowkey.Design(f"forgets.{token_hex(4)}", "[id]", fields=fields)

@@ -29,7 +29,9 @@ def build_put(at: int, value: bytes, family: str = "d", qualifier: bytes = b"q")
     return Cell(family, qualifier, at, value)
 
 
-def test_describe(hbase_judge: Judge, table: str) -> None:
+def test_a_table_described_through_java_has_the_attributes_it_was_created_with(
+    hbase_judge: Judge, table: str
+) -> None:
     """A table reads back as it was created, with HBase's defaults for its families."""
     told = hbase_judge.describe(table)
     assert ["d", "e"] == list(told.families)
@@ -50,7 +52,9 @@ def test_describe(hbase_judge: Judge, table: str) -> None:
         (CellType.DELETE_FAMILY, LATEST, []),
     ],
 )
-def test_deletes(hbase_judge: Judge, table: str, kind: CellType, at: int, left: list[int]) -> None:
+def test_each_delete_type_hides_the_versions_of_its_name(
+    hbase_judge: Judge, table: str, kind: CellType, at: int, left: list[int]
+) -> None:
     """Each of the four delete types hides the versions that its name says."""
     row = f"delete-{kind.name}-{at}".encode()
     whole = kind in {CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION}
@@ -61,7 +65,7 @@ def test_deletes(hbase_judge: Judge, table: str, kind: CellType, at: int, left: 
     assert left == [cell.timestamp for cell in found.cells]
 
 
-def test_raw(hbase_judge: Judge, table: str) -> None:
+def test_a_raw_scan_returns_delete_markers_and_hidden_cells(hbase_judge: Judge, table: str) -> None:
     """A raw scan returns delete markers with their types and the cells they hide."""
     cells = [
         build_put(1, b"v"),
@@ -76,7 +80,7 @@ def test_raw(hbase_judge: Judge, table: str) -> None:
     ]
 
 
-def test_row_whole(hbase_judge: Judge, table: str) -> None:
+def test_puts_and_deletes_of_one_row_count_as_one_write(hbase_judge: Judge, table: str) -> None:
     """Puts and deletes of one row are one write that its region counts once."""
     [before, _] = hbase_judge.regions(table)
     mixed = [
@@ -91,7 +95,7 @@ def test_row_whole(hbase_judge: Judge, table: str) -> None:
     assert before.writes < after.writes
 
 
-def test_in_order(hbase_judge: Judge, table: str) -> None:
+def test_mutations_of_one_row_are_applied_in_order(hbase_judge: Judge, table: str) -> None:
     """Mutations of one row in one question are applied in order."""
     many = [RowCells(b"order", [build_put(1, b"%d" % n)]) for n in range(20)]
     hbase_judge.mutate(table, many)
@@ -99,7 +103,7 @@ def test_in_order(hbase_judge: Judge, table: str) -> None:
     assert [b"19"] == [cell.value for cell in found.cells]
 
 
-def test_cell_ttl(hbase_judge: Judge, table: str) -> None:
+def test_an_expired_cell_disappears_and_its_row_stays(hbase_judge: Judge, table: str) -> None:
     """An expired cell is gone while another of the same row stays."""
     old = hbase_judge.now() - 60_000
     brief, lasting = Cell("d", b"a", old, b"v", ttl_ms=1_000), Cell("d", b"b", old, b"w")
@@ -108,7 +112,7 @@ def test_cell_ttl(hbase_judge: Judge, table: str) -> None:
     assert [b"w"] == [cell.value for cell in found.cells]
 
 
-def test_get(hbase_judge: Judge, table: str) -> None:
+def test_gets_support_columns_times_versions_and_ranges(hbase_judge: Judge, table: str) -> None:
     """Gets return rows in the order given and support columns, times, versions and ranges."""
     cells = [
         build_put(n, b"%d" % n, family, q) for n in (1, 2) for family in "de" for q in (b"a", b"b")
@@ -143,7 +147,7 @@ def test_get(hbase_judge: Judge, table: str) -> None:
         (CellSelection(batch=2, limit=1), (b"s0", True), (b"s9", True), [b"s0", b"s0"]),
     ],
 )
-def test_scan(
+def test_a_scan_returns_the_rows_between_its_bounds_in_its_direction(
     hbase_judge: Judge,
     table: str,
     ask: CellSelection,
@@ -157,7 +161,9 @@ def test_scan(
     assert rows == [row for row, _ in hbase_judge.scan(table, ask, start, stop)]
 
 
-def test_counters_of_a_row(hbase_judge: Judge, table: str) -> None:
+def test_increments_and_appends_return_the_new_values_in_order(
+    hbase_judge: Judge, table: str
+) -> None:
     """Increments and appends return the new values in the order given."""
     amounts = [("e", b"n", 5), ("d", b"n", -1)]
     pieces = [("d", b"t", b"ab")]
@@ -167,7 +173,9 @@ def test_counters_of_a_row(hbase_judge: Judge, table: str) -> None:
     assert [b"abab"] == hbase_judge.append(table, b"count", pieces)
 
 
-def test_check(hbase_judge: Judge, table: str) -> None:
+def test_a_conditional_put_compares_the_given_value_with_the_cell(
+    hbase_judge: Judge, table: str
+) -> None:
     """HBase compares the given value with the cell: LESS means value < cell."""
     column = ("d", b"q")
     hbase_judge.mutate(table, [RowCells(b"check", [build_put(1, b"5")])])
@@ -190,7 +198,9 @@ def test_check(hbase_judge: Judge, table: str) -> None:
     ],
 )
 @pytest.mark.usefixtures("table")
-def test_refused(hbase_judge: Judge, table_name: str, cell: Cell, kind: str) -> None:
+def test_an_error_from_java_has_the_class_that_hbase_threw(
+    hbase_judge: Judge, table_name: str, cell: Cell, kind: str
+) -> None:
     """An error of HBase has the class that HBase threw, for one row and for many."""
     for rows in ([b"r"], [b"r", b"s"]):
         with pytest.raises(JudgeError) as told:
@@ -198,8 +208,7 @@ def test_refused(hbase_judge: Judge, table_name: str, cell: Cell, kind: str) -> 
         assert kind == told.value.kind
 
 
-def test_truncate(hbase_judge: Judge) -> None:
-    """A truncated table has no rows and keeps its regions."""
+def test_a_truncated_table_has_no_rows_and_keeps_its_regions(hbase_judge: Judge) -> None:
     hbase_judge.create("short", {"d": {}}, [b"m"])
     hbase_judge.mutate("short", [RowCells(b"r", [build_put(1, b"v")])])
     hbase_judge.truncate("short")
@@ -209,7 +218,7 @@ def test_truncate(hbase_judge: Judge) -> None:
     assert "short" not in hbase_judge.tables()
 
 
-def test_nonsense(hbase_judge: Judge) -> None:
+def test_an_invalid_question_raises_an_error_and_the_next_is_answered(hbase_judge: Judge) -> None:
     """An invalid question raises OracleError, and the next question is answered."""
     with pytest.raises(OracleError, match="no such question: dance"):
         hbase_judge.ask("dance")
@@ -218,7 +227,7 @@ def test_nonsense(hbase_judge: Judge) -> None:
     assert 3 == len(hbase_judge.status().live)
 
 
-def test_client_restarts(hbase_judge: Judge) -> None:
+def test_the_java_client_is_restarted_by_the_next_question(hbase_judge: Judge) -> None:
     """After the JVM was stopped the next question starts another."""
     hbase_judge.stop()
     assert 3 == len(hbase_judge.status().live)
@@ -228,7 +237,7 @@ def test_client_restarts(hbase_judge: Judge) -> None:
     ("required", "outcome", "message"),
     [("0", pytest.skip.Exception, LEFT_OUT), ("1", pytest.fail.Exception, f"{REQUIRED}=1")],
 )
-def test_without_java(
+def test_without_java_cluster_tests_are_skipped_or_fail_if_required(
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,

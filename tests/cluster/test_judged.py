@@ -51,12 +51,14 @@ def scan_rows(store: JudgedStore, span: ScanRange, ask: CellSelection) -> Sequen
         return list(cursor)
 
 
-def test_spec(store: JudgedStore) -> None:
+def test_a_table_reads_back_as_declared_with_the_defaults_of_hbase(store: JudgedStore) -> None:
     """A table reads back as it was declared; HBase's defaults are rowkey's."""
     assert SPEC == store.spec
 
 
-def test_existing(judged_engine: JudgedEngine, store: JudgedStore) -> None:
+def test_an_existing_table_is_not_created_again_and_a_missing_one_refused(
+    judged_engine: JudgedEngine, store: JudgedStore
+) -> None:
     """An existing table is found and not created again; a missing one is refused."""
     assert store.spec == judged_engine.open_table("judged").spec
     with pytest.raises(InvalidArgument, match="TableExistsException"):
@@ -67,7 +69,7 @@ def test_existing(judged_engine: JudgedEngine, store: JudgedStore) -> None:
         judged_engine.drop_table("none")
 
 
-def test_namespace(judged_engine: JudgedEngine) -> None:
+def test_a_table_in_a_namespace_is_listed_under_its_full_name(judged_engine: JudgedEngine) -> None:
     """A table in a namespace is created, used and listed under its full name."""
     made = judged_engine.create_table(TableSpec("rooms:t", (Family("d"),)))
     made.mutate([RowCells(b"r", [build_put(1, b"v")])])
@@ -76,7 +78,7 @@ def test_namespace(judged_engine: JudgedEngine) -> None:
     judged_engine.drop_table("rooms:t")
 
 
-def test_latest_is_now(store: JudgedStore) -> None:
+def test_a_put_without_a_timestamp_gets_that_of_the_server(store: JudgedStore) -> None:
     """A put without a timestamp gets the server's."""
     before = store.judge.now()
     store.mutate([RowCells(b"now", [build_put(LATEST, b"v")])])
@@ -87,7 +89,9 @@ def test_latest_is_now(store: JudgedStore) -> None:
 @pytest.mark.parametrize(
     ("reverse", "rows"), [(False, [b"g1", b"g2"]), (True, [b"g2", b"g1"])], ids=["on", "back"]
 )
-def test_span(store: JudgedStore, *, reverse: bool, rows: list[bytes]) -> None:
+def test_a_scan_includes_its_start_and_excludes_its_stop(
+    store: JudgedStore, *, reverse: bool, rows: list[bytes]
+) -> None:
     """A range includes its start and excludes its stop in both directions."""
     store.mutate([RowCells(b"g%d" % n, [build_put(1, b"v")]) for n in range(4)])
     found = scan_rows(store, ScanRange(b"g1", b"g3"), CellSelection(reverse=reverse))
@@ -95,7 +99,7 @@ def test_span(store: JudgedStore, *, reverse: bool, rows: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_nothing_between(store: JudgedStore, *, reverse: bool) -> None:
+def test_an_empty_or_inverted_range_returns_no_rows(store: JudgedStore, *, reverse: bool) -> None:
     """An empty or inverted range and a limit of 0 return no rows."""
     store.mutate([RowCells(b"h", [build_put(1, b"v")])])
     assert [] == scan_rows(store, ScanRange(b"h", b"h"), CellSelection(reverse=reverse))
@@ -103,7 +107,7 @@ def test_nothing_between(store: JudgedStore, *, reverse: bool) -> None:
     assert [] == scan_rows(store, ScanRange(b"h", b"i"), CellSelection(reverse=reverse, limit=0))
 
 
-def test_whole_table(store: JudgedStore) -> None:
+def test_a_scan_without_bounds_returns_the_whole_table(store: JudgedStore) -> None:
     """The range without bounds is the whole table, last row first in reverse."""
     store.mutate([RowCells(row, [build_put(1, b"v")]) for row in (b"\x00", b"\xff\xff")])
     rows = [row for row, _ in scan_rows(store, ScanRange(), CellSelection())]
@@ -114,7 +118,7 @@ def test_whole_table(store: JudgedStore) -> None:
     ]
 
 
-def test_raw_get(store: JudgedStore) -> None:
+def test_a_raw_get_returns_delete_markers(store: JudgedStore) -> None:
     """A raw get returns deletes too, and a row without cells where there are none."""
     store.mutate([RowCells(b"raw", [build_put(1, b"v")])])
     store.mutate([RowCells(b"raw", [Cell("d", b"", 2, cell_type=CellType.DELETE_FAMILY)])])
@@ -128,7 +132,9 @@ def test_raw_get(store: JudgedStore) -> None:
     ("value", "holds"),
     [(b"4", {"!=", ">", ">="}), (b"5", {"=", "<=", ">="}), (b"6", {"!=", "<", "<="})],
 )
-def test_check(store: JudgedStore, value: bytes, holds: set[str]) -> None:
+def test_a_false_condition_changes_nothing(
+    store: JudgedStore, value: bytes, holds: set[str]
+) -> None:
     """A check reads *cell OPERATOR value*, and a false one changes nothing."""
     store.mutate([RowCells(b"check", [build_put(1, b"5")])])
     met = set()
@@ -144,7 +150,7 @@ def test_check(store: JudgedStore, value: bytes, holds: set[str]) -> None:
     assert {value + operator.encode() for operator in holds} == set(mine)
 
 
-def test_check_absent(store: JudgedStore) -> None:
+def test_an_absent_column_equals_no_value(store: JudgedStore) -> None:
     """None checks for absence, and an absent column equals no value."""
     cells = [build_put(1, b"v", b"other")]
     assert store.check_and_mutate(b"gone", CellCondition("d", b"q", "=", None), cells)
@@ -152,7 +158,7 @@ def test_check_absent(store: JudgedStore) -> None:
     assert not store.check_and_mutate(b"gone", CellCondition("d", b"q", "!=", b"5"), cells)
 
 
-def test_counters(store: JudgedStore) -> None:
+def test_increments_wrap_around_and_refuse_a_cell_that_is_no_counter(store: JudgedStore) -> None:
     """Increments wrap around, appends grow, and a cell that is not a counter is refused."""
     most = 2**63 - 1
     assert [most, -1] == read_counts(store.increment(b"n", [("d", b"a", most), ("x", b"b", -1)]))
@@ -163,7 +169,9 @@ def test_counters(store: JudgedStore) -> None:
         store.increment(b"n", [("d", b"t", 1)])
 
 
-def test_major_compaction(store: JudgedStore) -> None:
+def test_cells_hidden_by_a_delete_can_be_put_again_after_a_major_compaction(
+    store: JudgedStore,
+) -> None:
     """A major compaction removes deletes, and hidden cells can be put again."""
     store.mutate([RowCells(b"purged", [build_put(5, b"v"), build_put(5, b"w", b"r")])])
     store.mutate([RowCells(b"purged", [Cell("d", b"q", 5, cell_type=CellType.DELETE_COLUMN)])])
@@ -177,7 +185,7 @@ def test_major_compaction(store: JudgedStore) -> None:
     assert b"again" == store.get([b"purged"])[0].cells[0].value
 
 
-def test_load(store: JudgedStore) -> None:
+def test_loaded_blocks_are_read_back_as_blocks(store: JudgedStore) -> None:
     """Blocks are written row by row without nulls and read back as blocks."""
     rows = pa.array([b"l1", b"l2"], pa.binary())
     many = CellBlock(rows, "d", b"a", pa.array([b"1", None], pa.binary()), 7)
@@ -193,7 +201,7 @@ def test_load(store: JudgedStore) -> None:
     assert [7, 8, 9] == block.column("timestamp").to_pylist()
 
 
-def test_altered(judged_engine: JudgedEngine) -> None:
+def test_an_altered_family_keeps_its_other_attributes(judged_engine: JudgedEngine) -> None:
     """A changed family keeps its other attributes; table attributes are replaced."""
     spec = TableSpec("altered", (Family("d", in_memory=True),), (), {"a": "1"})
     made = judged_engine.create_table(spec)
@@ -204,7 +212,9 @@ def test_altered(judged_engine: JudgedEngine) -> None:
     judged_engine.drop_table("altered")
 
 
-def test_snapshot(judged_engine: JudgedEngine, store: JudgedStore) -> None:
+def test_a_snapshot_shows_the_table_as_it_was(
+    judged_engine: JudgedEngine, store: JudgedStore
+) -> None:
     """A snapshot shows the table as it was and leaves nothing after it is closed."""
     before = judged_engine.list_tables()
     store.mutate([RowCells(b"then", [build_put(1, b"v")])])
@@ -217,8 +227,9 @@ def test_snapshot(judged_engine: JudgedEngine, store: JudgedStore) -> None:
     assert before == judged_engine.list_tables()
 
 
-def test_regions(judged_engine: JudgedEngine) -> None:
-    """Regions count their requests, and a region cannot be split at its start key."""
+def test_a_region_counts_requests_and_cannot_be_split_at_its_start_key(
+    judged_engine: JudgedEngine,
+) -> None:
     made = judged_engine.create_table(TableSpec("counted", (Family("d"),), (b"m",)))
     made.mutate(
         [
@@ -237,7 +248,7 @@ def test_regions(judged_engine: JudgedEngine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "cell", "says"),
+    ("row", "cell", "message"),
     [
         (b"", build_put(1, b"v"), "Row length is 0"),
         (bytes(32_768), build_put(1, b"v"), "Row length 32768 is > 32767"),
@@ -248,13 +259,15 @@ def test_regions(judged_engine: JudgedEngine) -> None:
     ],
     ids=["empty", "long", "family", "time", "large", "ttl"],
 )
-def test_refused(store: JudgedStore, row: bytes, cell: Cell, says: str) -> None:
+def test_errors_of_hbase_are_raised_with_its_message(
+    store: JudgedStore, row: bytes, cell: Cell, message: str
+) -> None:
     """Errors of HBase are raised with HBase's message."""
-    with pytest.raises(InvalidArgument, match=says):
+    with pytest.raises(InvalidArgument, match=message):
         store.mutate([RowCells(row, [cell])])
 
 
-def test_the_longest_row(judged_engine: JudgedEngine) -> None:
+def test_a_row_key_of_32767_bytes_works_if_its_region_is_known(judged_engine: JudgedEngine) -> None:
     """A row key of 32,767 bytes works for a client that knows its region."""
     # One that does not asks hbase:meta for a key that holds the table's name too, and is refused.
     made = judged_engine.create_table(TableSpec("longest", (Family("d"),)))
@@ -270,7 +283,9 @@ def test_the_longest_row(judged_engine: JudgedEngine) -> None:
 @pytest.mark.parametrize(
     "ask", [CellSelection(versions=0), CellSelection(limit=-1), CellSelection(batch=0)]
 )
-def test_out_of_range(store: JudgedStore, ask: CellSelection) -> None:
+def test_numbers_that_hbase_would_misread_are_not_sent(
+    store: JudgedStore, ask: CellSelection
+) -> None:
     """Numbers that would mean something else to HBase are not sent."""
     with pytest.raises(InvalidArgument, match="is out of range"):
         store.get([b"r"], ask)
@@ -278,7 +293,7 @@ def test_out_of_range(store: JudgedStore, ask: CellSelection) -> None:
         store.scan([ScanRange()], ask)
 
 
-def test_unknown_family(store: JudgedStore) -> None:
+def test_gets_and_scans_of_an_unknown_family_are_refused(store: JudgedStore) -> None:
     """An unknown family is refused by gets and scans, and raw columns by raw scans."""
     for ask in (
         CellSelection(columns={"none": ()}),
@@ -290,7 +305,7 @@ def test_unknown_family(store: JudgedStore) -> None:
             store.get([b"r"], ask)
 
 
-def test_no_cells(store: JudgedStore) -> None:
+def test_a_mutation_without_cells_is_refused(store: JudgedStore) -> None:
     """A mutation without cells is refused, conditional or not."""
     with pytest.raises(InvalidArgument):
         store.mutate([RowCells(b"none", [])])

@@ -54,13 +54,12 @@ def run_in_process(hbase_cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> C
     return run
 
 
-def test_status(
+def test_status_names_every_process_and_every_table_with_its_regions(
     hbase_cluster: Cluster,
     table: str,
     run_in_process: Callable[..., None],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The status names every process and every table with its regions."""
     run_in_process("status")
     output = capsys.readouterr()
     assert "" == output.err
@@ -71,7 +70,7 @@ def test_status(
 
 
 @pytest.mark.long
-def test_split_from_another_process(hbase_cluster: Cluster, table: str) -> None:
+def test_the_tool_splits_a_region_of_a_running_cluster(hbase_cluster: Cluster, table: str) -> None:
     """Another process splits a region of a running cluster and leaves the cluster running."""
     done = run_tool("split", table, r"m\xff\x00", "--at", hbase_cluster.directory)
     assert (0, "") == (done.returncode, done.stderr)
@@ -80,51 +79,56 @@ def test_split_from_another_process(hbase_cluster: Cluster, table: str) -> None:
     assert all(map(hbase_cluster.alive, hbase_cluster.names))
 
 
-def test_move(hbase_cluster: Cluster, table: str, run_in_process: Callable[..., None]) -> None:
-    """A region is moved to the given server."""
+def test_the_tool_moves_a_region_to_the_given_server(
+    hbase_cluster: Cluster, table: str, run_in_process: Callable[..., None]
+) -> None:
     run_in_process("move", table, "a", "3")
     assert "server3" == hbase_cluster.holders(table)[b""]
 
 
-def test_split_of_an_unknown_table(run_in_process: Callable[..., None]) -> None:
+def test_splitting_an_unknown_table_ends_the_tool_with_one_line(
+    run_in_process: Callable[..., None],
+) -> None:
     """An error of HBase ends the command with one line."""
     with pytest.raises(SystemExit, match=r"^hbase: TableNotFoundException: none[^\n]*$"):
         run_in_process("split", "none", "a")
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [(("kill", "7"), "no process is called server7"), ((), "exists: a cluster is running")],
     ids=["kill", "start"],
 )
-def test_errors_take_one_line(hbase_cluster: Cluster, words: tuple[str, ...], message: str) -> None:
+def test_an_error_of_the_tool_is_one_line(
+    hbase_cluster: Cluster, arguments: tuple[str, ...], message: str
+) -> None:
     """A command that cannot be carried out says why in one line."""
-    done = run_tool(*words, "--at", hbase_cluster.directory)
+    done = run_tool(*arguments, "--at", hbase_cluster.directory)
     assert 1 == done.returncode
     assert 1 == done.stderr.count("\n")
     assert message in done.stderr
 
 
-def test_nothing_runs(tmp_path: Path) -> None:
+def test_without_a_cluster_the_tool_says_how_to_start_one(tmp_path: Path) -> None:
     """Without a cluster the commands say how to start one."""
     done = run_tool("status", "--at", tmp_path / "none")
     assert 1 == done.returncode
     assert "Start one by `make hbase`." in done.stderr
 
 
-@pytest.mark.parametrize("words", [["--at", "DIR", "status"], ["status", "--at", "DIR"]])
-def test_the_directory_may_stand_before_the_command(
-    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("arguments", [["--at", "DIR", "status"], ["status", "--at", "DIR"]])
+def test_the_at_option_may_stand_before_or_after_the_command(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """--at is obeyed before and after the command."""
     directory = str(tmp_path / "none")
-    words = [word.replace("DIR", directory) for word in words]
-    monkeypatch.setattr(sys, "argv", ["hbase.py", *words])
+    arguments = [word.replace("DIR", directory) for word in arguments]
+    monkeypatch.setattr(sys, "argv", ["hbase.py", *arguments])
     with pytest.raises(SystemExit, match=f"{directory}: no cluster is running there"):
         main()
 
 
-def test_stop_ends_the_cluster_of_its_directory_only(
+def test_stop_ends_only_the_cluster_of_the_given_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`stop --at DIR` ends the owner of that cluster and leaves that of another directory."""
@@ -150,7 +154,7 @@ def test_stop_ends_the_cluster_of_its_directory_only(
                 owner.kill()
 
 
-def test_the_start_obeys_its_options_and_prints_urls(
+def test_start_applies_its_options_and_prints_urls_of_rowkey(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """--patience and --session reach the cluster, and the printed addresses are URLs of rowkey."""
@@ -187,7 +191,7 @@ def test_the_start_obeys_its_options_and_prints_urls(
 @pytest.mark.long
 @pytest.mark.usefixtures("hbase_cluster")
 @pytest.mark.parametrize("how", ["interrupt", "stop"])
-def test_whole_life(tmp_path: Path, how: str) -> None:
+def test_a_cluster_is_started_restarted_and_ended_by_the_tool(tmp_path: Path, how: str) -> None:
     """A cluster is started, a server killed and restarted, and everything ended."""
     directory = tmp_path / "hbase"
     command = [sys.executable, TOOL, "--at", str(directory)]
@@ -208,7 +212,9 @@ def test_whole_life(tmp_path: Path, how: str) -> None:
     assert not directory.exists()
 
 
-def test_archives(tmp_path: Path) -> None:
+def test_class_archives_are_written_by_the_second_start_and_used_by_the_third(
+    tmp_path: Path,
+) -> None:
     """The second start writes class archives, the third uses them; all are kept or none."""
     archives = Archives(sys.executable, tmp_path / "digest")
     assert not archives.is_due()

@@ -118,7 +118,7 @@ def _parameters(method: Any) -> Iterator[inspect.Parameter]:
     yield from inspect.signature(method).parameters.values()
 
 
-def test_signatures() -> None:
+def test_methods_have_the_arguments_of_happybase() -> None:
     """Arguments have the names, the order and the defaults of happybase 1.3."""
     told = {
         name: [(one.name, one.default) for one in list(_parameters(method))[1:]]
@@ -149,7 +149,7 @@ def test_signatures() -> None:
     assert [*counting, ("value", 1)] == told["counter_inc"] == told["counter_dec"]
 
 
-def test_signature_of_a_connection() -> None:
+def test_a_connection_has_the_arguments_of_happybase_and_its_own() -> None:
     """A connection has happybase's arguments in their order, followed by its own."""
     told = {one.name: one.default for one in list(_parameters(Connection.__init__))[1:]}
     assert {
@@ -173,7 +173,9 @@ def test_signature_of_a_connection() -> None:
         (["é:ü"], {"é": ("ü".encode(),)}),
     ],
 )
-def test_columns(table: Table, rows: Rows, columns: Any, wanted: Any) -> None:
+def test_columns_are_parsed_as_in_the_thrift_server(
+    table: Table, rows: Rows, columns: Any, wanted: Any
+) -> None:
     """Columns and families are parsed as in the Thrift server."""
     rows.found = [RowCells(b"k", [])]
     assert {} == table.row("k", columns)
@@ -184,7 +186,7 @@ def test_columns(table: Table, rows: Rows, columns: Any, wanted: Any) -> None:
     assert [(b"k", read), ([b"k"], read), ScanSpec(read=read)] == rows.asked
 
 
-def test_what_is_read(table: Table, rows: Rows) -> None:
+def test_a_row_is_read_as_a_dictionary_by_family_and_qualifier(table: Table, rows: Rows) -> None:
     """Rows are dictionaries by family:qualifier, and missing rows are left out of several."""
     cells = [Cell("a", b"x", 5, b"1"), Cell("b", b"", 7, b"2")]
     plain, stamped = {b"a:x": b"1", b"b:": b"2"}, {b"a:x": (b"1", 5), b"b:": (b"2", 7)}
@@ -203,7 +205,7 @@ def test_what_is_read(table: Table, rows: Rows) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "scan"),
+    ("argument", "scan"),
     [
         ({}, ScanSpec()),
         ({"row_start": "a", "row_stop": b"b"}, ScanSpec(b"a", b"b")),
@@ -223,15 +225,17 @@ def test_what_is_read(table: Table, rows: Rows) -> None:
         ({"batch_size": 1000}, ScanSpec()),
     ],
 )
-def test_scans(table: Table, rows: Rows, given: dict[str, Any], scan: ScanSpec) -> None:
+def test_scan_arguments_become_range_and_selection(
+    table: Table, rows: Rows, argument: dict[str, Any], scan: ScanSpec
+) -> None:
     """A scan has the range and selection of its arguments and starts with its first row."""
-    found = table.scan(**given)
+    found = table.scan(**argument)
     assert [] == rows.asked
     assert [] == list(found)
     assert [scan] == rows.asked
 
 
-def test_rows_of_scans(table: Table, rows: Rows) -> None:
+def test_scanned_rows_come_in_order_up_to_the_limit(table: Table, rows: Rows) -> None:
     """Rows come in order from all answers up to the limit, sorted if requested."""
     rows.found = [RowCells(b"%d" % at, [Cell("a", b"x", at, b"v")]) for at in range(3)]
     three = [(b"%d" % at, {b"a:x": b"v"}) for at in range(3)]
@@ -248,7 +252,7 @@ def test_rows_of_scans(table: Table, rows: Rows) -> None:
     assert before + 1 == rows.closed
 
 
-def test_a_put_and_a_delete(table: Table, rows: Rows) -> None:
+def test_a_put_and_a_delete_are_each_sent_alone(table: Table, rows: Rows) -> None:
     """A put and a delete are each sent alone with a timestamp, and wal has no effect."""
     both: dict[bytes | str, bytes | str] = {"a:x": "1", b"b:": b"2"}
     table.put("k", both)
@@ -274,7 +278,7 @@ def test_a_put_and_a_delete(table: Table, rows: Rows) -> None:
     ] == rows.asked
 
 
-def test_batches(table: Table, rows: Rows) -> None:
+def test_a_batch_is_sent_once_and_the_last_put_of_a_column_wins(table: Table, rows: Rows) -> None:
     """A batch is sent once by rows; the last put of a column wins, and deletes win over puts."""
     with table.batch(timestamp=7) as batch:
         batch.put("k", {"a:x": "1"})
@@ -295,8 +299,7 @@ def test_batches(table: Table, rows: Rows) -> None:
     assert 1 == len(rows.asked)
 
 
-def test_batches_of_a_size(table: Table, rows: Rows) -> None:
-    """A batch with a size is sent when it is full and at the end."""
+def test_a_batch_with_a_size_is_sent_when_full_and_at_the_end(table: Table, rows: Rows) -> None:
     with table.batch(batch_size=3) as batch:
         batch.put(b"k", {"a:x": b"1", "a:y": b"2"})
         assert [] == rows.asked
@@ -307,7 +310,9 @@ def test_batches_of_a_size(table: Table, rows: Rows) -> None:
 
 
 @pytest.mark.parametrize(("transaction", "sent"), [(True, 0), (False, 1)])
-def test_batches_whose_block_raises(table: Table, rows: Rows, transaction: bool, sent: int) -> None:
+def test_a_transaction_is_not_sent_if_its_block_raises(
+    table: Table, rows: Rows, transaction: bool, sent: int
+) -> None:
     """A transaction is not sent when its block raised; any other batch is."""
     with suppress(KeyError), table.batch(transaction=transaction) as batch:
         batch.put(b"k", {"a:x": b"1"})
@@ -318,11 +323,9 @@ def test_batches_whose_block_raises(table: Table, rows: Rows, transaction: bool,
     assert sent + 1 == len(rows.asked)
 
 
-def test_a_batch_that_fails_is_kept(
+def test_a_batch_keeps_its_changes_after_an_error(
     table: Table, rows: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After an error a batch keeps its changes."""
-
     def fail(*_: object) -> None:
         raise OSError
 
@@ -336,8 +339,7 @@ def test_a_batch_that_fails_is_kept(
     assert [_put(b"k", ("a", b"x", b"1"))] == rows.asked
 
 
-def test_counters(table: Table, rows: Rows) -> None:
-    """Counters are increments, and set as 8 bytes."""
+def test_counter_methods_send_increments_and_set_sends_8_bytes(table: Table, rows: Rows) -> None:
     assert 1 == table.counter_get("k", "a:c")
     assert 2 == table.counter_inc(b"k", b"a:c")
     assert -4 == table.counter_dec("k", "a", 5)
@@ -392,13 +394,13 @@ WRONG: list[tuple[str, dict[str, Any], type[Exception]]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "given", "kind"), WRONG)
-def test_wrong_arguments(
-    table: Table, rows: Rows, method: str, given: dict[str, Any], kind: type[Exception]
+@pytest.mark.parametrize(("method", "argument", "kind"), WRONG)
+def test_wrong_arguments_raise_the_same_errors_as_in_happybase(
+    table: Table, rows: Rows, method: str, argument: dict[str, Any], kind: type[Exception]
 ) -> None:
     """Wrong arguments raise TypeError or ValueError as in happybase, and nothing is sent."""
     with pytest.raises(kind) as caught:
-        getattr(table, method)(**given)
+        getattr(table, method)(**argument)
     assert isinstance(caught.value, InvalidArgument)
     assert [] == rows.asked
 
@@ -422,11 +424,12 @@ CONNECTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "kind", "says"), CONNECTIONS)
-def test_wrong_connections(given: dict[str, Any], kind: type[Exception], says: str) -> None:
-    """A connection refuses wrong arguments before anything is sent."""
-    with pytest.raises(kind, match=says) as caught:
-        Connection(**given)
+@pytest.mark.parametrize(("argument", "kind", "message"), CONNECTIONS)
+def test_a_connection_refuses_wrong_arguments_before_anything_is_sent(
+    argument: dict[str, Any], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message) as caught:
+        Connection(**argument)
     assert isinstance(caught.value, InvalidArgument)
 
 
@@ -437,7 +440,7 @@ def open_offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "place"),
+    ("argument", "place"),
     [
         ({}, "hbase://localhost:2181/hbase"),
         ({"host": None, "port": None}, "hbase://localhost:2181/hbase"),
@@ -449,15 +452,17 @@ def open_offline(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 @pytest.mark.usefixtures("open_offline")
-def test_addresses(given: dict[str, Any], place: str) -> None:
+def test_host_and_port_are_those_of_zookeeper_or_a_url(
+    argument: dict[str, Any], place: str
+) -> None:
     """Host and port are ZooKeeper's, or a URL replaces them."""
-    connection = Connection(**given)
+    connection = Connection(**argument)
     assert place == str(connection.client.address)
     connection.close()
 
 
 @pytest.mark.usefixtures("open_offline")
-def test_timeouts() -> None:
+def test_the_timeout_limits_an_operation_with_its_retries() -> None:
     """The timeout limits an operation with its retries; 0 and None use the settings."""
     connection = Connection(timeout=2_000)
     assert (
@@ -472,7 +477,7 @@ def test_timeouts() -> None:
 
 
 @pytest.mark.usefixtures("open_offline")
-def test_open_and_close() -> None:
+def test_a_closed_connection_raises_and_can_be_reopened() -> None:
     """A closed connection raises, closing twice is harmless, and it can be reopened."""
     connection = Connection(autoconnect=False)
     for _ in range(2):
@@ -489,7 +494,7 @@ def test_open_and_close() -> None:
 
 
 @pytest.mark.usefixtures("open_offline")
-def test_prefixes() -> None:
+def test_a_table_prefix_precedes_the_name_of_a_table() -> None:
     """A prefix and its separator precede a table's name unless `use_prefix` is false."""
     connection = Connection(table_prefix="p", table_prefix_separator="-", autoconnect=False)
     assert b"p-t" == connection.table("t").name
@@ -518,8 +523,9 @@ def test_prefixes() -> None:
     ],
 )
 @pytest.mark.usefixtures("open_offline")
-def test_wrong_families(families: Any, kind: type[Exception]) -> None:
-    """Invalid families are refused before anything is sent."""
+def test_invalid_families_are_refused_before_anything_is_sent(
+    families: Any, kind: type[Exception]
+) -> None:
     connection = Connection()
     with pytest.raises(kind):
         connection.create_table("t", families)
@@ -527,7 +533,7 @@ def test_wrong_families(families: Any, kind: type[Exception]) -> None:
 
 
 @pytest.mark.usefixtures("open_offline")
-def test_pools() -> None:
+def test_a_pool_gives_a_thread_the_same_connection_in_nested_blocks() -> None:
     """A thread gets the same connection in nested blocks, and other threads another or none."""
     from threading import Thread
 
@@ -562,15 +568,13 @@ def test_pools() -> None:
 
 
 @pytest.mark.parametrize(("size", "kind"), [("2", TypeError), (0, ValueError), (True, TypeError)])
-def test_wrong_pools(size: Any, kind: type[Exception]) -> None:
-    """A pool has a size of at least 1."""
+def test_a_pool_has_a_size_of_at_least_1(size: Any, kind: type[Exception]) -> None:
     with pytest.raises(kind):
         happybase.ConnectionPool(size)
 
 
 @pytest.mark.usefixtures("open_offline")
-def test_wrong_waits() -> None:
-    """The time to wait for a connection is a number of seconds."""
+def test_the_time_to_wait_for_a_pooled_connection_is_a_number_of_seconds() -> None:
     pool = happybase.ConnectionPool(1)
     for timeout, kind in ((-1, ValueError), ("1", TypeError), (float("nan"), ValueError)):
         wrong: Any = timeout

@@ -80,7 +80,7 @@ GOOD = [*SIMPLE, *JOINED_FILTERS]
 
 
 @pytest.mark.parametrize("text", GOOD)
-def test_filters(text: str) -> None:
+def test_each_filter_is_parsed_from_text_and_from_bytes(text: str) -> None:
     """Each filter and each combination of filters is parsed from text and from bytes."""
     wanted = (SIMPLE | JOINED_FILTERS)[text]
     assert wanted == parse_filter(text)
@@ -88,7 +88,7 @@ def test_filters(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "at", "says"),
+    ("text", "at", "message"),
     [
         ("", 0, "the text ends"),
         ("   ", 3, "the text ends"),
@@ -127,14 +127,16 @@ def test_filters(text: str) -> None:
         ("(" * (MAX_DEPTH + 1) + PA, MAX_DEPTH, "nested too deep"),
     ],
 )
-def test_mistakes(text: str, at: int, says: str) -> None:
+def test_each_mistake_in_a_filter_text_is_reported_with_its_byte(
+    text: str, at: int, message: str
+) -> None:
     """Each mistake is reported with its byte offset."""
-    with pytest.raises(InvalidArgument, match=re.escape(says)) as caught:
+    with pytest.raises(InvalidArgument, match=re.escape(message)) as caught:
         parse_filter(text)
     assert f"filter, byte {at}" == caught.value.mistake.path
 
 
-def test_bytes_that_are_no_text() -> None:
+def test_any_bytes_are_valid_only_where_a_filter_compares_bytes() -> None:
     """Any bytes are valid where bytes are compared, but not where text is expected."""
     assert f.PrefixFilter(b"\xff\0") == parse_filter(b"PrefixFilter('\xff\0')")
     for text in (b"ValueFilter(=,'substring:\xff')", b"DependentColumnFilter('\xff','q')"):
@@ -142,11 +144,11 @@ def test_bytes_that_are_no_text() -> None:
             parse_filter(text)
 
 
-@pytest.mark.parametrize("given", [None, 5, ["PrefixFilter('a')"]])
-def test_what_is_no_text(given: Any) -> None:
+@pytest.mark.parametrize("argument", [None, 5, ["PrefixFilter('a')"]])
+def test_a_filter_that_is_neither_text_nor_bytes_raises_type_error(argument: Any) -> None:
     """A value that is neither text nor bytes raises TypeError."""
     with pytest.raises(TypeError, match="expected bytes or text"):
-        parse_filter(given)
+        parse_filter(argument)
 
 
 _nested_filters = st.recursive(
@@ -172,14 +174,13 @@ _nested_filters = st.recursive(
 
 
 @given(_nested_filters)
-def test_parentheses(drawn: tuple[str, f.Filter]) -> None:
-    """Nested filters are parsed as they were written."""
+def test_nested_filters_are_parsed_as_they_were_written(drawn: tuple[str, f.Filter]) -> None:
     text, made = drawn
     assert made == parse_filter(text)
 
 
 @given(st.binary())
-def test_quotes(value: bytes) -> None:
+def test_any_bytes_can_be_quoted_in_a_filter_text(value: bytes) -> None:
     """Any bytes can be quoted, with each quote doubled."""
     assert f.PrefixFilter(value) == parse_filter(
         b"PrefixFilter('" + value.replace(b"'", b"''") + b"')"
@@ -201,13 +202,14 @@ def _parse_outcome(text: str | bytes) -> type:
 
 
 @given(st.text() | st.binary() | st.lists(_pieces).map("".join))
-def test_any_text(text: str | bytes) -> None:
-    """Any text is a filter or raises an error."""
+def test_any_text_is_a_filter_or_raises_an_error(text: str | bytes) -> None:
     assert issubclass(_parse_outcome(text), bytes | InvalidArgument)
 
 
 @given(st.sampled_from(GOOD), st.integers(0, 80), st.integers(0, 3), _pieces)
-def test_mutated_text(text: str, at: int, cut: int, piece: str) -> None:
+def test_a_filter_text_with_one_piece_replaced_is_valid_or_raises(
+    text: str, at: int, cut: int, piece: str
+) -> None:
     """A valid text with one piece replaced is a filter or raises an error."""
     assert issubclass(_parse_outcome(text[:at] + piece + text[at + cut :]), bytes | InvalidArgument)
 
@@ -217,7 +219,6 @@ def test_mutated_text(text: str, at: int, cut: int, piece: str) -> None:
     ["(" * 30_000, "SKIP " * 30_000, "'" * 30_001, "PrefixFilter('" + "''" * 30_000,
      f"{PA} AND " * 6_000, "TimestampsFilter(" + "1," * 30_000, "A" * 300_000],
 )  # fmt: skip
-def test_long_texts_end(text: str) -> None:
-    """A long invalid text is refused in linear time."""
+def test_a_long_invalid_filter_text_is_refused_in_linear_time(text: str) -> None:
     with pytest.raises(InvalidArgument):
         parse_filter(text)

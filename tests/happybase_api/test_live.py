@@ -80,7 +80,7 @@ def _scan(table: Table, **given: Any) -> list[Any]:
     return list(table.scan(row_start=b"r", row_stop=b"s", **given))
 
 
-def test_families(table: Table) -> None:
+def test_families_have_the_options_of_thrift(table: Table) -> None:
     """Families have Thrift's options and the defaults of a new table."""
     plain = {
         "name": b"d:", "max_versions": 3, "compression": b"NONE", "in_memory": False,
@@ -97,8 +97,9 @@ def test_families(table: Table) -> None:
     } == table.families()  # fmt: skip
 
 
-def test_regions(table: Table, connection: Connection, hbase_judge: Judge) -> None:
-    """Regions have the servers that the official client finds."""
+def test_regions_have_the_servers_that_the_official_client_finds(
+    table: Table, connection: Connection, hbase_judge: Judge
+) -> None:
     (region,) = table.regions()
     (judged,) = hbase_judge.regions(f"{UNIQUE}_t")
     host, port, _ = str(judged.server).split(",")
@@ -110,7 +111,7 @@ def test_regions(table: Table, connection: Connection, hbase_judge: Judge) -> No
     assert [] == connection.table("none").regions()
 
 
-def test_row(table: Table) -> None:
+def test_a_row_is_a_dictionary_with_timestamps_on_request(table: Table) -> None:
     """A row is a dictionary of its values, with timestamps if requested, and empty if missing."""
     assert ODD_ROWS[0][1] == table.row("r01")
     stamped = {name: (value, 7) for name, value in ODD_ROWS[0][1].items()}
@@ -131,7 +132,9 @@ def test_row(table: Table) -> None:
         ([], [b"a:x", b"a:y", b"b:", b"b:q:r"]),
     ],
 )
-def test_columns(table: Table, columns: Any, names: list[bytes]) -> None:
+def test_columns_are_selected_as_in_the_thrift_server(
+    table: Table, columns: Any, names: list[bytes]
+) -> None:
     """Columns are selected as in the Thrift server by row, rows and scan."""
     told = {name: ODD_ROWS[0][1][name] for name in names}
     found = [(b"r01", told)] if told else []
@@ -144,7 +147,9 @@ def test_columns(table: Table, columns: Any, names: list[bytes]) -> None:
     ("end", "versions"),
     [(0, []), (10, []), (11, [1]), (20, [1]), (55, [5, 4, 3, 2, 1]), (2**63 - 1, [5, 4, 3, 2, 1])],
 )
-def test_timestamps(table: Table, end: int, versions: list[int]) -> None:
+def test_a_read_with_a_timestamp_returns_only_older_cells(
+    table: Table, end: int, versions: list[int]
+) -> None:
     """Every read with a timestamp returns only older cells."""
     told = [(b"%d" % at, at * 10) for at in versions]
     assert told == table.cells(b"v", "a:x", timestamp=end, include_timestamp=True)
@@ -158,7 +163,7 @@ def test_timestamps(table: Table, end: int, versions: list[int]) -> None:
     )
 
 
-def test_cells(table: Table) -> None:
+def test_cell_versions_come_newest_first(table: Table) -> None:
     """Versions come newest first up to the number requested, also of a whole family."""
     assert [b"5", b"4", b"3", b"2", b"1"] == table.cells(b"v", "a:x")
     assert [b"5", b"4"] == table.cells(b"v", "a:x", versions=2)
@@ -185,16 +190,18 @@ SCANS: list[tuple[dict[str, Any], list[bytes]]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "keys"), SCANS)
-def test_ranges(table: Table, given: dict[str, Any], keys: list[bytes]) -> None:
+@pytest.mark.parametrize(("argument", "keys"), SCANS)
+def test_a_happybase_scan_returns_the_rows_of_its_range_in_its_direction(
+    table: Table, argument: dict[str, Any], keys: list[bytes]
+) -> None:
     """A scan returns the rows of its range in its direction with all their values."""
-    found = list(table.scan(**given))
+    found = list(table.scan(**argument))
     assert keys == [row for row, _ in found]
     values = {**dict(ALL), b"v": {b"a:x": b"5"}}
     assert [values[row] for row in keys] == [told for _, told in found]
 
 
-def test_partial_rows(table: Table) -> None:
+def test_with_scan_batching_the_limit_counts_partial_rows(table: Table) -> None:
     """With scan_batching rows come in partial rows, which the limit counts."""
     pieces = list(table.scan(row_prefix=b"r01", scan_batching=3))
     assert [
@@ -207,8 +214,7 @@ def test_partial_rows(table: Table) -> None:
     ]
 
 
-def test_sorted_columns(table: Table) -> None:
-    """Sorted columns come as an OrderedDict."""
+def test_sorted_columns_come_as_an_ordered_dict(table: Table) -> None:
     (first,) = table.scan(row_prefix=b"r01", sorted_columns=True, include_timestamp=True)
     assert (
         b"r01",
@@ -257,7 +263,9 @@ FILTERS: list[tuple[Any, Callable[[], list[Any]]]] = [
 
 
 @pytest.mark.parametrize(("judge", "rows"), FILTERS, ids=[str(one)[:60] for one, _ in FILTERS])
-def test_filters(table: Table, judge: Any, rows: Callable[[], list[Any]]) -> None:
+def test_a_filter_text_selects_the_same_rows_as_in_hbase(
+    table: Table, judge: Any, rows: Callable[[], list[Any]]
+) -> None:
     """A filter as text selects the same rows as HBase's own parser of the language."""
     assert rows() == _scan(table, filter=judge)
 
@@ -309,14 +317,16 @@ WRITES: list[tuple[str, Any, dict[bytes, bytes]]] = [
     ("put, delete", _put_delete, {b"a:y": b"1"}),
     ("delete, put", _delete_put, {b"a:y": b"1"}),
     ("delete all, put", _delete_all_put, {}),
-    ("column till 9", _do_both(_two_versions, lambda t, row: t.delete(row, ["a:x"], 9)), {}),
-    ("row till 5", _do_both(_two_versions, lambda t, row: t.delete(row, timestamp=5)),
+    ("column up to 9", _do_both(_two_versions, lambda t, row: t.delete(row, ["a:x"], 9)), {}),
+    ("row up to 5", _do_both(_two_versions, lambda t, row: t.delete(row, timestamp=5)),
         {b"a:x": b"new"}),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "write", "left"), WRITES, ids=[name for name, _, _ in WRITES])
-def test_writes(table: Table, name: str, write: Any, left: dict[bytes, bytes]) -> None:
+def test_puts_and_deletes_leave_the_same_cells_as_with_happybase(
+    table: Table, name: str, write: Any, left: dict[bytes, bytes]
+) -> None:
     """After puts and deletes a row has the same cells as with happybase."""
     row = b"w " + name.encode()
     write(table, row)
@@ -325,7 +335,7 @@ def test_writes(table: Table, name: str, write: Any, left: dict[bytes, bytes]) -
     table.delete(row + b"2")
 
 
-def test_batches(table: Table) -> None:
+def test_a_batch_is_sent_when_its_block_ends_without_an_error(table: Table) -> None:
     """Batches are sent when they are full and when their block ends, unless one raised."""
     with table.batch(batch_size=3) as batch:
         for at in range(5):
@@ -353,7 +363,7 @@ def _raise_within(table: Table) -> None:
         raise KeyError
 
 
-def test_counters(table: Table) -> None:
+def test_counters_start_at_0_and_count_up_and_down(table: Table) -> None:
     """Counters start at 0 and count up and down."""
     assert 0 == table.counter_get(b"c", "a:c")
     assert {b"a:c": bytes(8)} == table.row(b"c")
@@ -373,8 +383,9 @@ def test_counters(table: Table) -> None:
     table.delete(b"c")
 
 
-def test_unknown_things(table: Table, connection: Connection) -> None:
-    """An unknown family or table raises its own error."""
+def test_an_unknown_family_or_table_raises_its_own_error(
+    table: Table, connection: Connection
+) -> None:
     for wrong in (
         lambda: table.row(b"r01", ["none"]),
         lambda: list(table.scan(columns=["none:x"])),
@@ -389,7 +400,9 @@ def test_unknown_things(table: Table, connection: Connection) -> None:
             wrong()
 
 
-def test_tables(table: Table, connection: Connection, hbase_url: str) -> None:
+def test_tables_are_created_listed_disabled_and_deleted_through_happybase(
+    table: Table, connection: Connection, hbase_url: str
+) -> None:
     """Tables are created, listed by prefix, disabled, enabled, compacted and deleted."""
     assert [b"t"] == connection.tables()
     whole = happybase.Connection(url=hbase_url)
@@ -417,7 +430,7 @@ def test_tables(table: Table, connection: Connection, hbase_url: str) -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_a_pool(hbase_url: str) -> None:
+def test_connections_of_a_pool_are_reopened_after_they_were_closed(hbase_url: str) -> None:
     """Connections of a pool reach the cluster and are reopened after they were closed."""
     pool = happybase.ConnectionPool(2, **_parse_address(hbase_url), table_prefix=UNIQUE)
     for _ in range(2):
@@ -428,7 +441,7 @@ def test_a_pool(hbase_url: str) -> None:
                 connection.table("t").row(b"r01")
 
 
-def test_unreachable_cluster() -> None:
+def test_an_unreachable_cluster_raises_when_the_connection_is_made() -> None:
     """A host without a cluster raises when the connection is made, as in happybase."""
     with pytest.raises(RegistryUnavailable):
         happybase.Connection("127.0.0.1", 1, timeout=200)

@@ -80,8 +80,9 @@ def _build_pairs(rows: list[RowCells], *, timestamps: bool) -> list[RowItem]:
 
 
 @given(blocks, st.booleans())
-def test_pairs_are_the_cells(rows: list[RowCells], timestamps: bool) -> None:
-    """Dictionaries from a block equal those built from its cells."""
+def test_dictionaries_from_a_block_equal_those_built_from_its_cells(
+    rows: list[RowCells], timestamps: bool
+) -> None:
     block, counts = _encode_rows(rows), _counts(rows)
     made = _build_pairs(decode_rows(block, counts), timestamps=timestamps)
     assert made == decode_row_items(block, counts, timestamps=timestamps)
@@ -89,7 +90,7 @@ def test_pairs_are_the_cells(rows: list[RowCells], timestamps: bool) -> None:
 
 
 @pytest.mark.parametrize("odd", range(0, 5_000, 617))
-def test_long_runs_end_where_they_end(odd: int) -> None:
+def test_one_different_qualifier_among_thousands_of_equal_rows_is_kept(odd: int) -> None:
     """Among thousands of equal rows, the one with another qualifier keeps it."""
     rows = [RowCells(b"%05d" % at, [Cell("d", b"q", at, b"v%05d" % at)]) for at in range(5_000)]
     rows[odd] = RowCells(rows[odd].row, [rows[odd].cells[0]._replace(qualifier=b"Q")])
@@ -99,22 +100,22 @@ def test_long_runs_end_where_they_end(odd: int) -> None:
     )
 
 
-def test_columns_that_change_with_each_row() -> None:
-    """Rows of equal lengths with different columns keep their columns."""
+def test_rows_of_equal_lengths_with_different_columns_keep_their_columns() -> None:
     rows = [RowCells(b"%05d" % at, [Cell("d", b"%05d" % at, 1, b"v")]) for at in range(3_000)]
     assert _build_pairs(rows, timestamps=False) == decode_row_items(
         _encode_rows(rows), _counts(rows)
     )
 
 
-def test_tags_are_passed_over() -> None:
+def test_a_cell_with_tags_has_its_value_without_them() -> None:
     """A cell with tags has its value without them among many with and without tags."""
     assert [(b"r2", {b"d:q": b"v"})] * 30 == decode_row_items(TAGGED_CELL * 30, [1] * 30)
 
 
 @given(blocks, st.data())
-def test_any_bytes_are_rows_or_malformed(rows: list[RowCells], data: st.DataObject) -> None:
-    """A truncated or changed block gives rows or WireFormatError."""
+def test_a_truncated_or_changed_block_gives_rows_or_wire_format_error(
+    rows: list[RowCells], data: st.DataObject
+) -> None:
     block = bytearray(_encode_rows(rows))
     if not block:
         return
@@ -128,7 +129,9 @@ def test_any_bytes_are_rows_or_malformed(rows: list[RowCells], data: st.DataObje
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 5), max_size=9))
-def test_noise_is_malformed(block: bytes, counts: list[int]) -> None:
+def test_random_bytes_give_wire_format_error_or_the_counted_rows(
+    block: bytes, counts: list[int]
+) -> None:
     """Random bytes give WireFormatError or as many rows as counted."""
     with suppress(WireFormatError):
         assert len(counts) == len(decode_row_items(block, counts))
@@ -146,7 +149,9 @@ def test_noise_is_malformed(block: bytes, counts: list[int]) -> None:
         (bytes(14), [1]),
     ],
 )
-def test_malformed(block: bytes, counts: list[int]) -> None:
+def test_a_block_with_fewer_or_more_cells_than_counted_is_refused(
+    block: bytes, counts: list[int]
+) -> None:
     """A block with fewer or more cells than counted, or impossible lengths, is refused."""
     with pytest.raises(WireFormatError):
         decode_row_items(block, counts)

@@ -105,7 +105,7 @@ def list_methods(thing: object) -> list[tuple[str, str]]:
     ],
     ids=["native", "happybase", "happybase batch"],
 )
-def test_an_argument_of_any_shape_is_sent_or_refused(
+def test_a_client_argument_of_any_type_is_sent_or_refused(
     build: Callable[[], object], valid: dict[str, Any]
 ) -> None:
     """No method raises an error from inside the client for an argument of a wrong shape."""
@@ -124,7 +124,7 @@ def test_an_argument_of_any_shape_is_sent_or_refused(
 
 
 @pytest.mark.parametrize("spec", [ReadSpec, ScanSpec])
-def test_a_spec_of_any_shape_is_built_or_refused(spec: type) -> None:
+def test_a_read_selection_of_any_type_is_built_or_refused(spec: type) -> None:
     """The selection of a read refuses arguments of a wrong shape."""
     refused_count = 0
     for argument in inspect.signature(spec).parameters:

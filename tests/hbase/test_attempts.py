@@ -14,7 +14,9 @@ from rowkey.hbase.settings import Deadline
 LAST_ERROR = NotServingRegion("localhost:16020", "the region is not online")
 
 
-def test_a_pause_that_outlasts_the_operation_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operation_ends_if_the_next_pause_exceeds_its_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """An operation ends with the server's error if the next pause exceeds its time."""
     settings = Settings(retry_pause_s=60.0, max_retry_pause_s=60.0)
     attempts = Attempts(settings, Deadline.from_now(30.0), Event())

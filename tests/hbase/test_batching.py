@@ -182,7 +182,7 @@ def list_failed_indexes(call: Callable[[], None], rows: list[bytes]) -> list[tup
 
 
 @given(ROWS, st.lists(ERRORS, min_size=1, max_size=30), st.booleans())
-def test_every_change_is_done_or_reported(
+def test_every_change_of_a_batch_is_done_or_reported_once(
     rows: list[bytes], fate: list[Verdict], load: bool
 ) -> None:
     """Each change is either applied in the order of its row or reported once with its index."""
@@ -206,7 +206,7 @@ def test_every_change_is_done_or_reported(
         assert numbers == sorted(numbers)
 
 
-def test_a_later_change_of_a_row_that_failed_is_not_sent() -> None:
+def test_a_change_after_a_failed_one_of_its_row_is_not_sent() -> None:
     """A change after a failed one of its row is reported with the same error and not sent."""
     caller = ScriptedCaller(lambda row, time: NoSuchColumnFamily("t", "x") if row == b"b" else None)
     with pytest.raises(PartialBatchFailure, match="2 of 5") as caught:
@@ -217,7 +217,7 @@ def test_a_later_change_of_a_row_that_failed_is_not_sent() -> None:
     assert [b"a", b"a", b"c"] == sorted(row for row, _ in caller.done)
 
 
-def test_a_closed_region_delays_no_other() -> None:
+def test_a_region_that_never_opens_delays_no_rows_of_other_regions() -> None:
     """Rows of open regions are written although one region never opens."""
     caller = ScriptedCaller(closed=b"h")
     rows = [b"a", b"b", b"i", b"j", b"q", b"z"]
@@ -227,7 +227,7 @@ def test_a_closed_region_delays_no_other() -> None:
     assert [b"a", b"b", b"q", b"z"] == sorted(row for row, _ in caller.done)
 
 
-def test_no_request_is_larger_than_allowed() -> None:
+def test_no_batch_request_exceeds_the_limits() -> None:
     """No request exceeds the limits, however regions and servers share the actions."""
     caller = ScriptedCaller()
     HBaseTable(caller, "t").mutate_rows([build_put(b"%c%d" % (97 + n % 26, n)) for n in range(200)])
@@ -235,7 +235,7 @@ def test_no_request_is_larger_than_allowed() -> None:
     assert QUICK.batch_actions == max(map(len, caller.sent))
 
 
-def test_an_increment_whose_answer_was_overwritten_is_not_repeated() -> None:
+def test_an_increment_whose_answer_was_overwritten_raises_maybe_applied() -> None:
     """It raises MaybeApplied, and the other actions are done."""
     overwritten = OverwrittenAnswer.from_row(b"b")
     caller = ScriptedCaller(lambda row, time: overwritten if (row, time) == (b"b", 1) else None)
@@ -248,7 +248,7 @@ def test_an_increment_whose_answer_was_overwritten_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize("error", [CallTimedOut("s", "x"), RemoteError("s", "x")])
-def test_increments_are_never_repeated(error: HBaseError) -> None:
+def test_an_increment_with_a_lost_answer_raises_maybe_applied(error: HBaseError) -> None:
     """An increment with a lost answer raises MaybeApplied, while gets and puts are repeated."""
     caller = ScriptedCaller(whole=lambda number: error if number == 1 else None)
     actions: list[Any] = [build_put(b"a"), Increment(b"b", [("d", b"n", 1)], nonce=5)]
@@ -259,8 +259,7 @@ def test_increments_are_never_repeated(error: HBaseError) -> None:
     assert [[b"a", b"b"], [b"a"]] == caller.sent
 
 
-def test_refused_increments_are_repeated() -> None:
-    """An increment that a stopping server refused is sent to another server."""
+def test_an_increment_that_a_stopping_server_refused_is_sent_to_another() -> None:
     stopped = RegionServerStopped("s", "x")
     caller = ScriptedCaller(whole=lambda number: stopped if number == 1 else None)
     gone = RowCells(b"b", [Cell("d", b"q", LATEST, cell_type=CellType.DELETE)])
@@ -268,8 +267,7 @@ def test_refused_increments_are_repeated() -> None:
     assert [[b"a", b"b"], [b"a", b"b"]] == caller.sent
 
 
-def test_deletes_of_the_newest_version_are_never_repeated() -> None:
-    """A delete of the newest version with a lost answer is not repeated."""
+def test_a_delete_of_the_newest_version_with_a_lost_answer_is_not_repeated() -> None:
     caller = ScriptedCaller(whole=lambda number: CallTimedOut("s", "x") if number == 1 else None)
     gone = RowCells(b"b", [Cell("d", b"q", LATEST, cell_type=CellType.DELETE)])
     with pytest.raises(PartialBatchFailure, match="1 of 2"):
@@ -288,7 +286,7 @@ def test_deletes_of_the_newest_version_are_never_repeated() -> None:
         RowCells(b"r", []),
     ],
 )
-def test_a_bad_change_is_refused_before_anything_is_sent(bad: RowCells) -> None:
+def test_a_change_that_hbase_would_refuse_is_not_sent(bad: RowCells) -> None:
     """A cell that HBase would refuse is refused before anything is sent."""
     caller = ScriptedCaller()
     for changes in ([bad], [build_put(b"a"), bad]):
@@ -300,7 +298,7 @@ def test_a_bad_change_is_refused_before_anything_is_sent(bad: RowCells) -> None:
 PUT = Mutate(b"a", [Cell("d", b"q", 1, b"v")])
 
 
-def test_a_change_is_sent_again_only_if_it_may_still_be_sent() -> None:
+def test_the_caller_can_stop_a_change_before_each_retry() -> None:
     """A caller that says each time whether a change may be sent stops it before a retry."""
     answers = iter([1.0])
 

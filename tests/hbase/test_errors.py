@@ -100,7 +100,9 @@ def read_error(java: str, says: str = "it is so", *, do_not_retry: bool = False)
 
 @pytest.mark.parametrize("do_not_retry", [True, False])
 @pytest.mark.parametrize("java", sorted(BASE_BY_JAVA_CLASS))
-def test_the_class_decides_and_not_the_retry_flag(java: str, do_not_retry: bool) -> None:
+def test_the_java_class_and_not_the_retry_flag_decides_about_a_retry(
+    java: str, do_not_retry: bool
+) -> None:
     """The Java class decides about a retry, since `do_not_retry` is wrong for many classes."""
     error = read_error(H + java, do_not_retry=do_not_retry)
     assert BASE_BY_JAVA_CLASS[java] is next(
@@ -122,7 +124,7 @@ def test_every_java_class_maps_to_one_error() -> None:
     assert claims == [(name, type(read_error(name))) for name, _ in claims]
 
 
-def test_every_error_is_exported() -> None:
+def test_every_client_error_is_exported_and_has_one_base_error() -> None:
     """Each error is exported and belongs to exactly one of rowkey's base errors."""
     assert {kind.__name__ for kind in list_classes()} <= set(errors_package.__all__)
     assert all(issubclass(kind, RowkeyError) for kind in list_classes())
@@ -140,7 +142,7 @@ def _is_sent(kind: type[HBaseError]) -> bool:
 
 
 @pytest.mark.parametrize("java", ["java.lang.RuntimeException", f"{H}NewException", ""])
-def test_the_retry_flag_decides_for_an_unknown_class(java: str) -> None:
+def test_the_retry_flag_decides_for_an_unknown_java_class(java: str) -> None:
     """For an unknown class the retry flag decides, and the error has its name."""
     final, passing = read_error(java, do_not_retry=True), read_error(java)
     assert (InvalidRequest, False) == (type(final), final.is_retriable)
@@ -152,20 +154,20 @@ def test_the_retry_flag_decides_for_an_unknown_class(java: str) -> None:
     assert java.rpartition(".")[2] in str(passing)
 
 
-def test_a_class_that_changed_its_package_is_known() -> None:
+def test_a_java_class_in_any_package_of_hbase_is_known() -> None:
     """A class is known in any package of HBase, but not in one of another project."""
     assert NotServingRegion is type(read_error(f"{H}moved.NotServingRegionException"))
     assert RemoteError is type(read_error("com.example.NotServingRegionException"))
 
 
-@pytest.mark.parametrize("says", OUR_MISTAKES)
-def test_an_io_exception_of_a_bad_request_is_not_retried(says: str) -> None:
+@pytest.mark.parametrize("message", OUR_MISTAKES)
+def test_an_io_exception_of_a_bad_request_is_not_retried(message: str) -> None:
     """A known bad request is not retried, although the server's flag allows a retry."""
-    assert InvalidRequest is type(read_error("java.io.IOException", says))
+    assert InvalidRequest is type(read_error("java.io.IOException", message))
     assert RemoteError is type(read_error("java.io.IOException", "disk is on fire"))
 
 
-def test_the_new_server_of_a_region_is_read_from_the_text() -> None:
+def test_the_new_server_of_a_moved_region_is_read_from_the_error_text() -> None:
     """A moved region's new server is read from the text, as batches have no field."""
     says = (
         "Region moved to: hostname=rs-2.example port=16021 startCode=1700000000123."
@@ -177,7 +179,7 @@ def test_the_new_server_of_a_region_is_read_from_the_text() -> None:
     assert ("rs-2.example", 16021, 1700000000123, 42) == told
 
 
-def test_the_new_server_of_a_region_is_read_from_the_fields() -> None:
+def test_the_new_server_of_a_moved_region_is_read_from_the_error_fields() -> None:
     """A moved region's new server is read from the fields, and None if malformed."""
     java = f"{H}exceptions.RegionMovedException"
     error = parse_remote_error(java, f"{java}: hostname=a port=1", False, "b", 2)
@@ -188,7 +190,7 @@ def test_the_new_server_of_a_region_is_read_from_the_fields() -> None:
     assert (None, None) == (empty.host, empty.port)
 
 
-def test_a_timestamp_out_of_range_is_not_a_wrong_region() -> None:
+def test_a_timestamp_out_of_range_is_not_treated_as_a_wrong_region() -> None:
     """A timestamp out of range is not treated as a wrong region of the same class."""
     java = f"{H}exceptions.FailedSanityCheckException"
     says = "Timestamp for KV is out of range r1/d:q/9223372036854775000/Put"
@@ -198,7 +200,7 @@ def test_a_timestamp_out_of_range_is_not_a_wrong_region() -> None:
     )
 
 
-def test_a_missing_kerberos_ticket_is_not_denied_access() -> None:
+def test_a_missing_kerberos_ticket_is_not_access_denied() -> None:
     """A missing Kerberos ticket is not AccessDenied, which means permissions."""
     java = f"{H}security.AccessDeniedException"
     assert AuthenticationNeeded is type(read_error(java, "Authentication is required"))
@@ -208,7 +210,7 @@ def test_a_missing_kerberos_ticket_is_not_denied_access() -> None:
 
 
 @given(st.text(max_size=200), st.text(max_size=2_000), st.booleans())
-def test_any_remote_error_has_one_line(java: str, trace: str, dnr: bool) -> None:
+def test_any_remote_error_becomes_one_line(java: str, trace: str, dnr: bool) -> None:
     """Any remote error becomes one line without raising another exception."""
     error = parse_remote_error(java, trace, dnr, server="rs1:1")
     assert isinstance(error, HBaseError)
@@ -216,15 +218,14 @@ def test_any_remote_error_has_one_line(java: str, trace: str, dnr: bool) -> None
     assert str(error).isprintable()
 
 
-def test_a_long_trace_is_truncated() -> None:
+def test_only_the_message_of_a_long_stack_trace_is_kept() -> None:
     """Only the message of a long trace is kept, as far as it can be decoded."""
     error = read_error(f"{H}TableNotFoundException", "t" * 10_000_000)
     assert len(str(error)) < 1_000
     assert len(error.remote_message) <= 64 << 10
 
 
-def test_a_copied_error_is_another_object() -> None:
-    """A copy of an error is another object with the same attributes."""
+def test_a_copied_error_is_another_object_with_the_same_attributes() -> None:
     error = read_error(f"{H}TableNotFoundException")
     twin = error.copy_error()
     assert twin is not error
@@ -233,7 +234,7 @@ def test_a_copied_error_is_another_object() -> None:
     assert vars(moved) == vars(moved.copy_error())
 
 
-def test_a_timeout_has_the_last_error() -> None:
+def test_operation_timed_out_has_the_last_error() -> None:
     """OperationTimedOut has the last error and is also Python's TimeoutError."""
     last = ConnectionLost("rs1:16020", "closed the connection")
     error = OperationTimedOut("t1", "120 s are over", last_error=last, attempts=17)
@@ -243,7 +244,7 @@ def test_a_timeout_has_the_last_error() -> None:
     assert str(error) == str(error.copy_error())
 
 
-def test_a_failed_batch_groups_its_failures() -> None:
+def test_the_error_of_a_failed_batch_groups_its_failures() -> None:
     """A failed batch's text groups errors, and `failures` lists them by index."""
     gone = TableNotFound("t1", "it is gone")
     late = CallTimedOut("rs2:1", "no answer")
@@ -261,7 +262,7 @@ def test_a_failed_batch_groups_its_failures() -> None:
     assert (7, b"r7", b"t1,,1", "rs1:1", gone) == error.failures[-1]
 
 
-def test_a_failed_batch_prints_five_groups() -> None:
+def test_the_error_of_a_failed_batch_prints_five_groups() -> None:
     """A failed batch prints five groups and how many more there are."""
     gone = TableNotFound("t1", "it is gone")
     failures = [FailedAction(n, b"r", b"t1,%d" % n, "rs1:1", gone) for n in range(1_000)]

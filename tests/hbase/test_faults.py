@@ -182,10 +182,9 @@ IN_TURN = [
 
 
 @pytest.mark.long
-def test_a_paused_server_loses_no_acknowledged_write(
+def test_a_write_to_a_paused_server_fails_or_is_stored(
     hbase_cluster: Cluster, hbase_url: str, client: Client
 ) -> None:
-    """A write to a paused server fails or is stored."""
     name = f"given_up_{token_hex(4)}"
     client.admin.create_table(name, [Family("d")])
     at = str(hbase_cluster.holders(name)[b""])
@@ -224,7 +223,7 @@ def is_acknowledged(client: Client, table: str, row: bytes) -> bool:
 @pytest.mark.parametrize(
     "faults", [SERVER_FAULTS, pytest.param(IN_TURN, marks=pytest.mark.long)], ids=["two", "thirty"]
 )
-def test_nothing_is_lost_while_servers_fail(
+def test_acknowledged_rows_are_kept_while_servers_fail(
     hbase_cluster: Cluster, hbase_url: str, client: Client, faults: list[Fault]
 ) -> None:
     """Acknowledged rows are stored once and in order, and all calls end in time."""

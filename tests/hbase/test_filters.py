@@ -39,7 +39,9 @@ def _inner(sent: f.Filter | f.Comparator) -> dict[str, Any]:
 
 
 @given(BYTES, BYTES, NUMBERS, st.booleans(), st.booleans())
-def test_fields(one: bytes, two: bytes, number: int, first: bool, second: bool) -> None:
+def test_each_filter_encodes_its_arguments_in_its_fields(
+    one: bytes, two: bytes, number: int, first: bool, second: bool
+) -> None:
     """Each filter of keys and columns has its arguments in the fields of its class."""
     for sent, fields in (
         (f.PrefixFilter(one), {"prefix": one}),
@@ -95,7 +97,9 @@ def test_fields(one: bytes, two: bytes, number: int, first: bool, second: bool) 
 
 
 @given(BYTES, TEXT, st.integers(-(2**63), 2**63 - 1))
-def test_comparators(value: bytes, text: str, number: int) -> None:
+def test_each_comparator_encodes_its_arguments_in_its_fields(
+    value: bytes, text: str, number: int
+) -> None:
     """Each comparator has its arguments in the fields of its class."""
     whole = {"comparable": {"value": value}}
     for sent, fields in (
@@ -115,7 +119,9 @@ def test_comparators(value: bytes, text: str, number: int) -> None:
 
 
 @given(st.sampled_from(sorted(SIGNS)), BYTES, st.booleans(), st.booleans())
-def test_comparing(sign: str, value: bytes, first: bool, second: bool) -> None:
+def test_a_comparing_filter_encodes_operator_and_comparator(
+    sign: str, value: bytes, first: bool, second: bool
+) -> None:
     """Comparing filters have their operator and their complete comparator."""
     comparator = f.BinaryComparator(value)
     compared = {"compare_op": SIGNS[sign], "comparator": _inner(comparator)}
@@ -139,7 +145,7 @@ def test_comparing(sign: str, value: bytes, first: bool, second: bool) -> None:
     )
 
 
-def test_lists() -> None:
+def test_filters_with_the_same_operator_become_one_list() -> None:
     """Filters combine by & and |, and lists with the same operator become one list."""
     one, two, three = f.PrefixFilter(b"a"), f.KeyOnlyFilter(), f.FirstKeyOnlyFilter()
     assert f.FilterList("all", (one, two, three)) == one & two & three
@@ -152,8 +158,7 @@ def test_lists() -> None:
         assert {"filter": _inner(one)} == _fields(kind(one))
 
 
-def test_whole_row() -> None:
-    """A list needs whole rows if one of its filters does."""
+def test_a_filter_list_needs_whole_rows_if_one_of_its_filters_does() -> None:
     assert not (f.PrefixFilter(b"a") & f.KeyOnlyFilter()).needs_whole_row
     assert (f.PrefixFilter(b"a") & f.PageFilter(1)).needs_whole_row
 
@@ -206,7 +211,8 @@ B = f.BinaryComparator(b"v")
         ("offset", lambda: F.BinaryComponentComparator(b"a", -1)),
     ],
 )
-def test_refused(path: str, make: Callable[[], object]) -> None:
-    """An invalid filter is refused with the path of its mistake."""
+def test_an_invalid_filter_is_refused_with_the_path_of_its_mistake(
+    path: str, make: Callable[[], object]
+) -> None:
     with pytest.raises(InvalidArgument, match=f"^argument {re.escape(path)}: "):
         make()

@@ -70,7 +70,7 @@ class OverwritingServer:
     st.lists(st.integers(-9, 9), max_size=4),
     st.lists(st.sampled_from([(ROW, LATEST), (OTHER_ROW, LATEST), (OTHER_ROW, 5)]), max_size=4),
 )
-def test_each_amount_is_added_once(
+def test_each_increment_counts_once_although_its_first_answer_is_overwritten(
     amounts: list[int], overwritten: list[tuple[bytes, int]]
 ) -> None:
     """Counters and timestamps are those that are stored, whatever the first answers hold."""
@@ -85,7 +85,7 @@ def test_each_amount_is_added_once(
     assert total == server.total
 
 
-def test_an_overwritten_answer_concerns_one_action_of_a_batch() -> None:
+def test_an_overwritten_answer_fails_only_one_action_of_a_batch() -> None:
     """The other actions of a batch have their outcomes."""
     first_request, last_request = (Increment(row, [("d", b"n", 1)]) for row in (ROW, b"c"))
     actions: list[Action] = [first_request, Get(b"b"), last_request]

@@ -34,8 +34,9 @@ from rowkey.hbase.read_spec import ReadSpec, ScanSpec
         ("filter", {"filter": b"filter"}),
     ],
 )
-def test_refused_reads(path: str, wrong: dict[str, Any]) -> None:
-    """An invalid read is refused with the path of its mistake."""
+def test_an_invalid_read_is_refused_with_the_path_of_its_mistake(
+    path: str, wrong: dict[str, Any]
+) -> None:
     with pytest.raises(InvalidArgument, match=f"^argument {path}: "):
         ReadSpec(**wrong)
 
@@ -54,14 +55,14 @@ def test_refused_reads(path: str, wrong: dict[str, Any]) -> None:
         ("batch", {"batch": 1, "read": ReadSpec(filter=PageFilter(1))}),
     ],
 )
-def test_refused_scans(path: str, wrong: dict[str, Any]) -> None:
-    """An invalid scan is refused with the path of its mistake."""
+def test_an_invalid_scan_is_refused_with_the_path_of_its_mistake(
+    path: str, wrong: dict[str, Any]
+) -> None:
     with pytest.raises(InvalidArgument, match=f"^argument {path}: "):
         ScanSpec(**wrong)
 
 
-def test_limits_are_valid() -> None:
-    """Values at the limits are valid."""
+def test_read_values_at_the_limits_are_valid() -> None:
     whole = ReadSpec({"d": ()}, (5, 5), 2**31 - 1, ColumnPrefixFilter(b""), 1, 0)
     assert whole == ScanSpec(read=whole, raw=True, batch=1, answer_bytes=1, stop=bytes(32_767)).read
     assert not whole.has_single_columns
@@ -72,7 +73,7 @@ _KEYS = st.binary(max_size=2)
 
 
 @given(_KEYS, _KEYS, st.booleans(), st.booleans(), st.booleans())
-def test_is_empty(
+def test_a_scan_is_empty_exactly_if_no_key_is_in_its_range(
     start: bytes, stop: bytes, include_start: bool, include_stop: bool, reverse: bool
 ) -> None:
     """A scan is empty exactly if none of many keys is in its range."""

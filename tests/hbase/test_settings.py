@@ -8,7 +8,7 @@ from rowkey.errors import InvalidArgument
 from rowkey.hbase.settings import _LIMIT_RANGES, Deadline, Settings
 
 
-def test_defaults_are_in_their_ranges() -> None:
+def test_all_client_settings_have_defaults_in_range() -> None:
     """All defaults are in range, and the default user is the login name."""
     assert ("", False, 120.0) == (
         Settings().user,
@@ -17,23 +17,21 @@ def test_defaults_are_in_their_ranges() -> None:
     )
 
 
-def test_every_limit_has_a_range() -> None:
-    """Every limit has a range that is checked."""
+def test_every_client_limit_has_a_checked_range() -> None:
     numbers = {one.name for one in fields(Settings) if one.type in {"int", "float"}}
     assert numbers == set(_LIMIT_RANGES)
 
 
 @pytest.mark.parametrize("name", sorted(_LIMIT_RANGES))
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), 1e30, "1", None, True, [1]])
-def test_values_out_of_range_are_rejected(name: str, value: object) -> None:
+def test_a_setting_out_of_range_is_rejected_by_name(name: str, value: object) -> None:
     """A value out of range raises an error that begins with the name of the limit."""
     with pytest.raises(InvalidArgument, match=f"^argument {name}: .* expected "):
         Settings(**{name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", sorted(_LIMIT_RANGES))
-def test_both_ends_of_a_range_are_accepted(name: str) -> None:
-    """Both ends of each range are accepted."""
+def test_both_ends_of_each_range_of_a_setting_are_accepted(name: str) -> None:
     for end in _LIMIT_RANGES[name]:
         kind = int if name in {one.name for one in fields(Settings) if one.type == "int"} else float
         with_longest = {"max_retry_pause_s": 86_400.0} if name == "retry_pause_s" else {}
@@ -43,13 +41,13 @@ def test_both_ends_of_a_range_are_accepted(name: str) -> None:
         assert end == getattr(settings, name)
 
 
-def test_counts_must_be_integers() -> None:
+def test_a_setting_that_is_a_count_must_be_an_int() -> None:
     """A count of calls, rows or bytes must be an int."""
     with pytest.raises(InvalidArgument, match=r"max_in_flight: 1\.5 is not a whole number"):
         Settings(max_in_flight=1.5)  # type: ignore[arg-type]
 
 
-def test_other_settings_are_checked() -> None:
+def test_user_compress_and_longest_pause_are_checked() -> None:
     """User, compress and the longest pause are checked too."""
     with pytest.raises(InvalidArgument, match="user: 7 is not a text"):
         Settings(user=7)  # type: ignore[arg-type]

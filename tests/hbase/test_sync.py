@@ -37,7 +37,7 @@ def list_durabilities(sent: ProtoMessage) -> list[int]:
 
 
 @pytest.mark.parametrize("sync", [False, True])
-def test_every_write_can_request_sync(sync: bool) -> None:
+def test_every_write_can_request_a_synced_log(sync: bool) -> None:
     """Each write sets the durability with sync and leaves it to the table without."""
     requests: list[Request[Any]] = [
         Mutate(b"r", [PUT], sync),
@@ -55,7 +55,7 @@ def test_every_write_can_request_sync(sync: bool) -> None:
 
 
 @pytest.mark.parametrize("sync", [False, True])
-def test_columns_can_request_sync(sync: bool) -> None:
+def test_a_column_load_can_request_a_synced_log(sync: bool) -> None:
     """Every put of a load sets the durability."""
     rows = pa.array([b"a", b"bb", b"ccc"], pa.binary())
     puts = encode_puts([CellBlock(rows, "d", b"q", rows, 1)], sync=sync)
@@ -68,8 +68,7 @@ def test_columns_can_request_sync(sync: bool) -> None:
     ]
 
 
-def test_a_cluster_accepts_sync(hbase_url: str) -> None:
-    """Rows written with sync are stored."""
+def test_rows_written_with_sync_are_stored(hbase_url: str) -> None:
     name = f"synced.{token_hex(4)}"
     with open_engine(hbase_url, sync=True) as engine:
         store = engine.create_table(TableSpec(name, (Family("d"),)))

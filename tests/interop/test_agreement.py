@@ -97,7 +97,7 @@ def list_disagreements(
 
 
 @pytest.mark.parametrize("writer", PEERS)
-def test_random_cells(
+def test_all_clients_read_the_same_500_random_cells(
     clients: dict[str, Peer], table: str, key_range: ScanRange, writer: str
 ) -> None:
     """All clients read the same 500 cells: bytes 00 and FF, empty qualifiers, versions."""
@@ -108,7 +108,7 @@ def test_random_cells(
 
 @pytest.mark.long
 @pytest.mark.parametrize("writer", PEERS)
-def test_many_random_cells(
+def test_all_clients_read_the_same_100000_random_cells(
     clients: dict[str, Peer], table: str, key_range: ScanRange, writer: str
 ) -> None:
     """All clients read the same 100,000 cells."""
@@ -120,7 +120,7 @@ def test_many_random_cells(
 @pytest.mark.parametrize(
     "writer", ["ours", *(pytest.param(name, marks=pytest.mark.long) for name in LOCATION_BYTES)]
 )
-def test_largest_cells(
+def test_all_clients_read_cells_of_10_mib(
     clients: dict[str, Peer], table: str, key_range: ScanRange, writer: str
 ) -> None:
     """All clients read cells of 10 MiB, the most a server takes."""
@@ -131,8 +131,9 @@ def test_largest_cells(
             assert (name, []) == (name, list_differences([row], client.get(table, [row.row])))
 
 
-def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str, key_range: ScanRange) -> None:
-    """A value one byte longer than the largest is refused."""
+def test_a_value_one_byte_longer_than_the_largest_is_refused(
+    hbase_cluster: Cluster, table: str, key_range: ScanRange
+) -> None:
     for row, cells in draw_largest(key_range.start):
         longer = [cells[0]._replace(value=cells[0].value + b"\0")]
         with pytest.raises(JudgeError, match=r"size too large|exceeds limit"):
@@ -140,7 +141,7 @@ def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str, key_range:
 
 
 @pytest.mark.parametrize("writer", PEERS)
-def test_longest_keys(
+def test_every_client_reads_and_writes_keys_of_32767_bytes(
     clients: dict[str, Peer], table: str, key_range: ScanRange, writer: str
 ) -> None:
     """Every client reads and writes keys of 32,767 bytes in regions it knows."""
@@ -158,7 +159,7 @@ def test_longest_keys(
 @pytest.mark.parametrize(
     "name", ["ours", *(pytest.param(name, marks=pytest.mark.long) for name in LOCATION_BYTES)]
 )
-def test_longest_keys_at_first(
+def test_a_client_without_cached_regions_reads_and_writes_the_longest_keys(
     hbase_cluster: Cluster, table: str, key_range: ScanRange, name: str
 ) -> None:
     """A client without cached regions writes and reads the longest keys it can look up."""
@@ -171,7 +172,7 @@ def test_longest_keys_at_first(
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LOCATION_BYTES)
-def test_longer_keys_at_first(
+def test_other_clients_cannot_look_up_the_region_of_the_longest_keys(
     hbase_cluster: Cluster, table: str, key_range: ScanRange, name: str
 ) -> None:
     """With keys one byte longer the other clients cannot look up the region."""

@@ -72,7 +72,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_command(machine: Machine) -> None:
+def test_the_oracle_command_starts_java_with_the_resolved_jars(machine: Machine) -> None:
     """The command starts the Java found with the resolved jars."""
     machine.has_all()
     java, *_, class_path, program = machine.command()
@@ -80,7 +80,7 @@ def test_command(machine: Machine) -> None:
     assert expected == [java, class_path.split(os.pathsep)[-1], program]
 
 
-def test_java_home_first(machine: Machine, tmp_path: Path) -> None:
+def test_java_is_taken_from_java_home_before_path(machine: Machine, tmp_path: Path) -> None:
     """Java is taken from JAVA_HOME before PATH, as Maven does."""
     machine.has_all()
     home = tmp_path / "home"
@@ -90,7 +90,7 @@ def test_java_home_first(machine: Machine, tmp_path: Path) -> None:
     assert str(home / "bin" / "java") == machine.command()[0]
 
 
-def test_built_once(machine: Machine) -> None:
+def test_a_second_session_uses_the_build_of_the_first(machine: Machine) -> None:
     """A second session uses what the first one built."""
     machine.has_all()
     assert machine.command() == machine.command()
@@ -115,7 +115,9 @@ def change_the_program(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("change", [lose_the_jar, change_the_pom, change_the_program])
-def test_rebuilt(machine: Machine, change: Callable[[Machine], None]) -> None:
+def test_a_build_is_reused_only_while_its_inputs_are_unchanged(
+    machine: Machine, change: Callable[[Machine], None]
+) -> None:
     """A build is reused only while its inputs and jars are unchanged."""
     machine.has_all()
     machine.command()
@@ -125,15 +127,14 @@ def test_rebuilt(machine: Machine, change: Callable[[Machine], None]) -> None:
     assert expected == {tool: machine.calls(tool) for tool in expected}
 
 
-def test_nothing_installed(machine: Machine) -> None:
+def test_a_machine_without_java_is_reported(machine: Machine) -> None:
     """A machine without Java is reported as such."""
     with pytest.raises(OracleUnavailable, match="java is not found in JAVA_HOME or PATH"):
         machine.command()
 
 
 @pytest.mark.parametrize("missing", ["java", "javac", "mvn"])
-def test_one_missing(machine: Machine, missing: str) -> None:
-    """The missing tool is named."""
+def test_the_missing_build_tool_is_named(machine: Machine, missing: str) -> None:
     machine.has_all()
     (machine.tools / missing).unlink()
     with pytest.raises(OracleUnavailable, match=f"^{missing} is not found in JAVA_HOME or PATH"):
@@ -141,15 +142,16 @@ def test_one_missing(machine: Machine, missing: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["11.0.2", "1.8.0_392"])
-def test_old_java(machine: Machine, version: str) -> None:
-    """An old Java is refused with its version."""
+def test_an_old_java_is_refused_with_its_version(machine: Machine, version: str) -> None:
     machine.has_all()
     machine.has("java", f"""echo 'openjdk version "{version}"' >&2""")
     with pytest.raises(OracleUnavailable, match=f"Java 17 or newer is needed.*{version}"):
         machine.command()
 
 
-def test_no_network(machine: Machine) -> None:
+def test_maven_is_run_again_with_forced_updates_before_its_error_is_raised(
+    machine: Machine,
+) -> None:
     """Maven is run again with forced updates; then its error is raised."""
     machine.has_all()
     machine.has("mvn", "echo '[WARNING] slow'; echo '[ERROR] unknown host'; exit 1")
@@ -168,7 +170,7 @@ def test_bytes(hbase_oracle):
 '''
 
 
-def test_left_out_loudly(tmp_path: Path) -> None:
+def test_without_java_the_session_passes_and_names_what_was_skipped(tmp_path: Path) -> None:
     """Without Java the session passes, and its last lines name in capitals what was left out."""
     (tmp_path / "test_it.py").write_text(TAKES_THE_FIXTURE)
     tests = str(Path(__file__).parents[1])
@@ -186,7 +188,9 @@ def test_left_out_loudly(tmp_path: Path) -> None:
     assert f"{LEFT_OUT}: JAVA IS NOT FOUND IN JAVA_HOME OR PATH\n" in done.stdout
 
 
-def test_required(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_java_fails_where_the_comparison_is_required(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Where the comparison is required, missing Java is a failure that names the reason."""
     monkeypatch.setenv(REQUIRED, "1")
     with pytest.raises(pytest.fail.Exception, match=f"{REQUIRED}=1, but java is not found"):

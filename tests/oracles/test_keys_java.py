@@ -68,7 +68,9 @@ def draw_blobs(random: Random) -> list[bytes]:
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
-def test_signed_integers(hbase_oracle: JavaOracle, bits: int) -> None:
+def test_signed_integers_are_encoded_as_by_ordered_bytes(
+    hbase_oracle: JavaOracle, bits: int
+) -> None:
     """Signed integers are OrderedBytes' without the header, ascending and descending."""
     values = draw_integers(Random(bits), -(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     kind = getattr(pa, f"int{bits}")()
@@ -79,7 +81,9 @@ def test_signed_integers(hbase_oracle: JavaOracle, bits: int) -> None:
 
 
 @pytest.mark.parametrize(("bits", "name"), [(16, "short"), (32, "int"), (64, "long")])
-def test_unsigned_integers(hbase_oracle: JavaOracle, bits: int, name: str) -> None:
+def test_unsigned_integers_are_encoded_as_by_bytes_to_bytes(
+    hbase_oracle: JavaOracle, bits: int, name: str
+) -> None:
     """Unsigned integers have the bytes of Bytes.toBytes for the same bits."""
     values = draw_integers(Random(bits), 0, 2**bits - 1)
     signed = [value - (value >> (bits - 1) << bits) for value in values]
@@ -89,7 +93,7 @@ def test_unsigned_integers(hbase_oracle: JavaOracle, bits: int, name: str) -> No
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-def test_timestamps(hbase_oracle: JavaOracle, unit: str) -> None:
+def test_timestamps_are_encoded_as_java_longs(hbase_oracle: JavaOracle, unit: str) -> None:
     """Timestamps are Java longs, descending ones Long.MAX_VALUE minus the long."""
     values = draw_integers(Random(unit), 0, LONG_MAX)
     asked: list[tuple[Argument, ...]] = [("Bytes.toBytes", "long", value) for value in values]
@@ -101,7 +105,9 @@ def test_timestamps(hbase_oracle: JavaOracle, unit: str) -> None:
 
 
 @pytest.mark.parametrize(("unit", "per_s"), [("s", 1), ("ms", 10**3), ("ns", 10**9)])
-def test_seconds(hbase_oracle: JavaOracle, unit: str, per_s: int) -> None:
+def test_a_timestamp_as_u32_is_the_unsigned_int_of_its_seconds(
+    hbase_oracle: JavaOracle, unit: str, per_s: int
+) -> None:
     """A timestamp as u32 is the unsigned int of its whole seconds."""
     values = draw_integers(Random(unit), 0, 2**32 * per_s - 1)
     values = [value for value in values if value < 2**63]
@@ -111,7 +117,7 @@ def test_seconds(hbase_oracle: JavaOracle, unit: str, per_s: int) -> None:
     assert expected == encode_keys("[x:u32]", f"timestamp_{unit}", values, pa.int64())
 
 
-def test_floors(hbase_oracle: JavaOracle) -> None:
+def test_a_time_bucket_is_rounded_down_as_by_floor_mod(hbase_oracle: JavaOracle) -> None:
     """A time bucket is the long minus Math.floorMod; descending, Long.MAX_VALUE minus that."""
     values = draw_integers(Random("floors"), 0, LONG_MAX)
     asked: list[tuple[Argument, ...]]
@@ -123,7 +129,9 @@ def test_floors(hbase_oracle: JavaOracle) -> None:
 
 
 @pytest.mark.parametrize(("bits", "letter"), [(32, "f"), (64, "d")])
-def test_floats(hbase_oracle: JavaOracle, bits: int, letter: str) -> None:
+def test_floats_are_encoded_as_by_ordered_bytes(
+    hbase_oracle: JavaOracle, bits: int, letter: str
+) -> None:
     """Floats are OrderedBytes' without the header; −0.0 is 0.0 here, and NaN has no bytes."""
     random, width = Random(bits), bits // 8
     most = {32: "7f7fffff", 64: "7fefffffffffffff"}[bits]
@@ -148,7 +156,7 @@ def test_floats(hbase_oracle: JavaOracle, bits: int, letter: str) -> None:
 
 
 @pytest.mark.parametrize("bits", [32, 64])
-def test_minus_zero_and_nan(hbase_oracle: JavaOracle, bits: int) -> None:
+def test_minus_zero_and_nan_differ_from_java(hbase_oracle: JavaOracle, bits: int) -> None:
     """Java keeps −0.0 below 0.0 and has a NaN; here the one is 0.0 and the other is refused."""
     kind, zero = getattr(pa, f"float{bits}")(), bytes(bits // 8)
     answer = hbase_oracle.ask("OrderedBytes.encode", f"Float{bits}", "ASCENDING", zero)
@@ -161,7 +169,7 @@ def test_minus_zero_and_nan(hbase_oracle: JavaOracle, bits: int) -> None:
         key.encode_batch(pa.RecordBatch.from_pydict({"x": pa.array([float("nan")], kind)}))
 
 
-def test_texts(hbase_oracle: JavaOracle) -> None:
+def test_texts_are_encoded_as_by_ordered_bytes(hbase_oracle: JavaOracle) -> None:
     """Text is OrderedBytes' without the header, ascending and descending."""
     values = draw_texts(Random("texts"))
     for notation, order in (("[x]", "ASCENDING"), ("[desc(x)]", "DESCENDING")):
@@ -170,7 +178,7 @@ def test_texts(hbase_oracle: JavaOracle) -> None:
         assert expected == encode_keys(notation, "text", values, pa.string())
 
 
-def test_text_with_a_zero(hbase_oracle: JavaOracle) -> None:
+def test_java_and_rowkey_both_refuse_text_with_a_zero_byte(hbase_oracle: JavaOracle) -> None:
     """Java refuses text with a zero byte, and so does rowkey."""
     answer = hbase_oracle.ask("OrderedBytes.encode", "String", "ASCENDING", "a\0b")
     assert answer == "! IllegalArgumentException"
@@ -188,7 +196,7 @@ HASHES = {"murmur3": "MurmurHash3.hash", "crc32": "CRC32.getValue"}
 
 
 @pytest.mark.parametrize("name", HASHES)
-def test_hashes(hbase_oracle: JavaOracle, name: str) -> None:
+def test_buckets_and_digests_use_the_hashes_of_hbase(hbase_oracle: JavaOracle, name: str) -> None:
     """Bucket and digest use the unsigned hashes of HBase's jars and the JDK."""
     values = draw_blobs(Random(name))
     hashes = ask_numbers(hbase_oracle, HASHES[name], values)
@@ -203,7 +211,9 @@ def test_hashes(hbase_oracle: JavaOracle, name: str) -> None:
 
 @pytest.mark.parametrize("name", HASHES)
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
-def test_hashes_of_fixed_width(hbase_oracle: JavaOracle, name: str, bits: int) -> None:
+def test_hashes_of_integers_in_batches_agree_with_hbase(
+    hbase_oracle: JavaOracle, name: str, bits: int
+) -> None:
     """Hashes of integers agree too, which batches compute by word columns."""
     values = draw_integers(Random(bits), 0, 2**bits - 1)
     hashes = ask_numbers(
@@ -222,7 +232,7 @@ def compute_java31(oracle: JavaOracle, values: Sequence[bytes], n: int) -> list[
 
 
 @pytest.mark.parametrize("n", [1, 3, 15, 16, 31, 256, 1_000, 65_536])
-def test_java31(hbase_oracle: JavaOracle, n: int) -> None:
+def test_the_java31_bucket_is_the_salt_byte_of_phoenix(hbase_oracle: JavaOracle, n: int) -> None:
     """The java31 bucket is Phoenix's salt byte, also for the hash -2^31."""
     least = bytes.fromhex("9600f60013fe")  # hashes to -2^31, which has no positive counterpart
     values = [least, *draw_blobs(Random(n))]
@@ -232,7 +242,9 @@ def test_java31(hbase_oracle: JavaOracle, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [3, 16, 256])
-def test_phoenix_salt(hbase_oracle: JavaOracle, n: int) -> None:
+def test_a_bucket_over_the_rest_of_the_key_is_the_salt_byte_of_phoenix(
+    hbase_oracle: JavaOracle, n: int
+) -> None:
     """A bucket over the rest of the key is the byte that Phoenix prepends to its keys."""
     values = draw_texts(Random(n))
     rests = [value.encode() + b"\0" for value in values]
@@ -246,7 +258,9 @@ DIGESTS = {"md5": ("MD5", 16), "sha1": ("SHA-1", 20), "sha256": ("SHA-256", 32)}
 
 
 @pytest.mark.parametrize("name", DIGESTS)
-def test_digests(hbase_oracle: JavaOracle, name: str) -> None:
+def test_a_digest_is_the_truncated_message_digest_of_java(
+    hbase_oracle: JavaOracle, name: str
+) -> None:
     """A digest is MessageDigest's over the value's bytes, truncated, and in hex if requested."""
     algorithm, width = DIGESTS[name]
     values = draw_texts(Random(name))
@@ -261,7 +275,7 @@ def test_digests(hbase_oracle: JavaOracle, name: str) -> None:
     )
 
 
-def test_digests_of_numbers(hbase_oracle: JavaOracle) -> None:
+def test_the_digest_of_a_number_is_over_its_java_bytes(hbase_oracle: JavaOracle) -> None:
     """The digest of a number is over the bytes of Bytes.toBytes."""
     values = draw_integers(Random("digests"), -(2**63), LONG_MAX)
     plain = ask_bytes(hbase_oracle, [("Bytes.toBytes", "long", value) for value in values])
@@ -271,7 +285,7 @@ def test_digests_of_numbers(hbase_oracle: JavaOracle) -> None:
 
 @pytest.mark.parametrize("n", [1, 7, 16, 256, 1_000, 65_536])
 @pytest.mark.parametrize("type_", ["i64", "timestamp_ms", "i32"])
-def test_mod(hbase_oracle: JavaOracle, type_: str, n: int) -> None:
+def test_a_remainder_is_that_of_floor_mod(hbase_oracle: JavaOracle, type_: str, n: int) -> None:
     """A remainder is Math.floorMod, never negative."""
     least = {"i64": -(2**63), "timestamp_ms": 0, "i32": -(2**31)}[type_]
     values = draw_integers(Random(n), least, 2**31 - 1 if type_ == "i32" else LONG_MAX)

@@ -65,13 +65,15 @@ SPLITS: list[tuple[tuple[Argument, ...], list[bytes]]] = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "keys"), SPLITS)
-def test_split(hbase_oracle: JavaOracle, asked: tuple[Argument, ...], keys: list[bytes]) -> None:
+@pytest.mark.parametrize(("question", "keys"), SPLITS)
+def test_each_java_split_algorithm_returns_its_known_keys(
+    hbase_oracle: JavaOracle, question: tuple[Argument, ...], keys: list[bytes]
+) -> None:
     """Each algorithm returns its known keys, between its default rows and given ones."""
-    assert keys == parse_keys(hbase_oracle.ask("RegionSplitter.split", *asked))
+    assert keys == parse_keys(hbase_oracle.ask("RegionSplitter.split", *question))
 
 
-def test_split_of_a_narrow_range(hbase_oracle: JavaOracle) -> None:
+def test_uniform_split_adds_a_byte_for_a_narrow_range(hbase_oracle: JavaOracle) -> None:
     """UniformSplit adds a byte to fit 12 regions into a range of 10 bytes."""
     keys = parse_keys(hbase_oracle.ask("RegionSplitter.split", UNIFORM, 12, b"\0", b"\n"))
     expected = [2] * 11
@@ -92,10 +94,12 @@ REFUSED: list[tuple[tuple[Argument, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "error"), REFUSED)
-def test_refusals(hbase_oracle: JavaOracle, asked: tuple[str, ...], error: str) -> None:
+@pytest.mark.parametrize(("question", "error"), REFUSED)
+def test_a_java_exception_is_returned_as_its_name(
+    hbase_oracle: JavaOracle, question: tuple[str, ...], error: str
+) -> None:
     """An exception of a Java class is returned as its name."""
-    assert error == hbase_oracle.ask(*asked)
+    assert error == hbase_oracle.ask(*question)
 
 
 KEYS: list[tuple[tuple[Argument, ...], list[bytes]]] = [
@@ -135,13 +139,15 @@ KEYS: list[tuple[tuple[Argument, ...], list[bytes]]] = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "keys"), KEYS)
-def test_keys(hbase_oracle: JavaOracle, asked: tuple[str, ...], keys: list[bytes]) -> None:
+@pytest.mark.parametrize(("question", "keys"), KEYS)
+def test_java_ranges_midpoints_and_stop_rows_are_the_known_bytes(
+    hbase_oracle: JavaOracle, question: tuple[str, ...], keys: list[bytes]
+) -> None:
     """Ranges, midpoints, padded ends, stop rows and plain integers are the known bytes."""
-    assert keys == parse_keys(hbase_oracle.ask(*asked))
+    assert keys == parse_keys(hbase_oracle.ask(*question))
 
 
-def test_text(hbase_oracle: JavaOracle) -> None:
+def test_a_key_spelled_as_in_the_hbase_shell_is_returned_as_text(hbase_oracle: JavaOracle) -> None:
     """The shell's spelling of a key is returned as text."""
     expected = r"a\x00~ \x5C\xFF"
     assert expected == parse_text(hbase_oracle.ask("Bytes.toStringBinary", b"a\0~ \\\xff"))
@@ -172,7 +178,7 @@ ORDERED: list[tuple[str, Argument, str]] = [
 
 
 @pytest.mark.parametrize(("type_", "value", "ascending"), ORDERED)
-def test_ordered_bytes(
+def test_ordered_bytes_ascend_and_descend_and_decode_in_java(
     hbase_oracle: JavaOracle, type_: str, value: Argument, ascending: str
 ) -> None:
     """Ascending is the known bytes, descending their complement, and both decode to the value."""
@@ -185,8 +191,7 @@ def test_ordered_bytes(
         )
 
 
-def test_ordered_nan(hbase_oracle: JavaOracle) -> None:
-    """Every NaN is encoded as the one that sorts last."""
+def test_every_nan_is_encoded_by_java_as_the_one_that_sorts_last(hbase_oracle: JavaOracle) -> None:
     noisy = {"Float32": bytes.fromhex("7fc12345"), "Float64": bytes.fromhex("fff8000000000123")}
     expected = ["30ffc00000", "31fff8000000000000"]
     assert expected == [
@@ -195,7 +200,9 @@ def test_ordered_nan(hbase_oracle: JavaOracle) -> None:
 
 
 @pytest.mark.parametrize("value", [b"", b"a", b"abc", b"\xff" * 7, bytes(range(256))])
-def test_hashes(hbase_oracle: JavaOracle, value: bytes) -> None:
+def test_java_hashes_agree_with_independent_implementations(
+    hbase_oracle: JavaOracle, value: bytes
+) -> None:
     """Digests and hashes agree with implementations other than rowkey's and Java's."""
     digests = {"MD5": hashlib.md5, "SHA-1": hashlib.sha1, "SHA-256": hashlib.sha256}
     for name, digest in digests.items():
@@ -219,14 +226,16 @@ ARITHMETIC: list[tuple[tuple[Argument, ...], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "number"), ARITHMETIC)
-def test_arithmetic(hbase_oracle: JavaOracle, asked: tuple[str, ...], number: int) -> None:
+@pytest.mark.parametrize(("question", "number"), ARITHMETIC)
+def test_java_arithmetic_has_signed_bytes_and_remainders(
+    hbase_oracle: JavaOracle, question: tuple[str, ...], number: int
+) -> None:
     """Java's arithmetic has signed bytes, signed remainders and floors."""
-    assert str(number) == hbase_oracle.ask(*asked)
+    assert str(number) == hbase_oracle.ask(*question)
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"),
+    ("question", "reason"),
     [
         (("Bytes.tobytes", 1), "no such question: Bytes.tobytes"),
         (("Bytes.toBytes", "int", 2**31), "not within -2147483648..2147483647"),
@@ -236,13 +245,15 @@ def test_arithmetic(hbase_oracle: JavaOracle, asked: tuple[str, ...], number: in
         (("OrderedBytes.encode", "Int8", "UP", 1), "no Order: UP"),
     ],
 )
-def test_nonsense(hbase_oracle: JavaOracle, asked: tuple[str, ...], reason: str) -> None:
+def test_an_invalid_question_is_not_mistaken_for_a_java_exception(
+    hbase_oracle: JavaOracle, question: tuple[str, ...], reason: str
+) -> None:
     """An invalid question is never mistaken for an exception of HBase."""
     with pytest.raises(OracleError, match=reason):
-        hbase_oracle.ask(*asked)
+        hbase_oracle.ask(*question)
 
 
-def test_floats_are_given_as_bits(hbase_oracle: JavaOracle) -> None:
+def test_a_float_as_argument_of_the_oracle_is_refused(hbase_oracle: JavaOracle) -> None:
     """A float as argument is refused, since the payload of a NaN would be lost."""
     with pytest.raises(TypeError, match="IEEE bits"):
         hbase_oracle.ask("Bytes.toBytes", "double", 1.5)  # type: ignore[arg-type]
@@ -250,7 +261,7 @@ def test_floats_are_given_as_bits(hbase_oracle: JavaOracle) -> None:
     assert expected == hbase_oracle.ask("Bytes.hashCode", b"a")
 
 
-def test_fifty_thousand_at_once(hbase_oracle: JavaOracle) -> None:
+def test_fifty_thousand_questions_cause_no_deadlock(hbase_oracle: JavaOracle) -> None:
     """More data than both pipes hold causes no deadlock and keeps its order."""
     numbers = range(50_000)
     questions = (("Long.MAX_VALUE-", number) for number in numbers)
@@ -258,22 +269,20 @@ def test_fifty_thousand_at_once(hbase_oracle: JavaOracle) -> None:
     assert [(LONG_MOST - number).to_bytes(8).hex() for number in numbers] == answers
 
 
-def test_long_lines(hbase_oracle: JavaOracle) -> None:
-    """Questions and answers larger than a pipe arrive complete."""
+def test_questions_and_answers_larger_than_a_pipe_arrive_complete(hbase_oracle: JavaOracle) -> None:
     longest = [bytes([byte]) * 300_000 for byte in (0x00, 0x61, 0xFF)]
     answers = hbase_oracle.ask_many(("Bytes.toStringBinary", value) for value in longest)
     expected = [300_000 * 4, 300_000, 300_000 * 4]
     assert expected == [len(parse_text(answer)) for answer in answers]
 
 
-def test_no_questions(hbase_oracle: JavaOracle) -> None:
+def test_an_empty_list_of_questions_gives_no_answers(hbase_oracle: JavaOracle) -> None:
     """No questions give no answers."""
     expected: list[str] = []
     assert expected == hbase_oracle.ask_many([])
 
 
-def test_prints_stay_out_of_the_answers(hbase_oracle: JavaOracle) -> None:
-    """Output of a Java library does not mix with the answers."""
+def test_output_of_a_java_library_does_not_mix_with_the_answers(hbase_oracle: JavaOracle) -> None:
     questions: list[tuple[Argument, ...]]
     questions = [("System.out.println", "= 1"), ("Bytes.hashCode", b"")]
     expected = ["null", "1"]
@@ -288,7 +297,7 @@ def own_oracle(hbase_oracle: JavaOracle) -> Iterator[JavaOracle]:
         yield oracle
 
 
-def test_killed(own_oracle: JavaOracle) -> None:
+def test_a_killed_jvm_is_reported_with_its_exit_code(own_oracle: JavaOracle) -> None:
     """A killed JVM is reported as dead with its exit code, now and later."""
     expected = "1"
     assert expected == own_oracle.ask("Bytes.hashCode", b"")
@@ -299,7 +308,7 @@ def test_killed(own_oracle: JavaOracle) -> None:
         own_oracle.ask("Bytes.hashCode", b"")
 
 
-def test_stopped(own_oracle: JavaOracle) -> None:
+def test_stopping_the_oracle_ends_its_process(own_oracle: JavaOracle) -> None:
     """Stopping ends the process itself, and a second stop is harmless."""
     own_oracle.stop()
     own_oracle.stop()
@@ -309,8 +318,7 @@ def test_stopped(own_oracle: JavaOracle) -> None:
         own_oracle.ask("Bytes.hashCode", b"")
 
 
-def test_last_words() -> None:
-    """A JVM that does not start is reported with its output."""
+def test_a_jvm_that_does_not_start_is_reported_with_its_output() -> None:
     with (
         JavaOracle([sys.executable, "-c", "raise SystemExit('no main class')"]) as oracle,
         pytest.raises(OracleError, match="exit code 1; its last words: no main class"),
@@ -318,8 +326,7 @@ def test_last_words() -> None:
         oracle.ask("Bytes.hashCode", b"")
 
 
-def test_silence() -> None:
-    """A JVM that hangs is given up at the timeout."""
+def test_a_jvm_that_hangs_is_given_up_at_the_timeout() -> None:
     with (
         JavaOracle([sys.executable, "-c", "input(); input()"], patience_s=0.5) as oracle,
         pytest.raises(OracleError, match=r"said nothing for 0\.5 s"),

@@ -101,7 +101,9 @@ def draw_region_counts(random: Random, count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("name", JAVA_OF)
-def test_the_whole_key_space(hbase_oracle: JavaOracle, name: str) -> None:
+def test_split_keys_of_the_whole_key_space_equal_those_of_region_splitter(
+    hbase_oracle: JavaOracle, name: str
+) -> None:
     """Split keys are RegionSplitter's for every number of regions below 600 and a few more."""
     counts = [*range(1, 600), 2_000, 4_096, 9_999]
     answers = hbase_oracle.ask_many([("RegionSplitter.split", JAVA_OF[name], n) for n in counts])
@@ -111,7 +113,9 @@ def test_the_whole_key_space(hbase_oracle: JavaOracle, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DIGITS)
-def test_rows_of_digits(hbase_oracle: JavaOracle, name: str) -> None:
+def test_split_keys_between_rows_of_digits_equal_those_of_region_splitter(
+    hbase_oracle: JavaOracle, name: str
+) -> None:
     """Split keys between rows of digits are RegionSplitter's."""
     random = Random(name)
     pairs = draw_row_pairs(random, name)
@@ -124,7 +128,9 @@ def test_rows_of_digits(hbase_oracle: JavaOracle, name: str) -> None:
 
 @pytest.mark.parametrize("with_ends", [True, False])
 @pytest.mark.parametrize("name", JAVA_OF)
-def test_ranges(hbase_oracle: JavaOracle, name: str, with_ends: bool) -> None:
+def test_split_keys_within_a_region_equal_those_of_region_splitter(
+    hbase_oracle: JavaOracle, name: str, with_ends: bool
+) -> None:
     """Split keys within a region of a table are RegionSplitter's."""
     random = Random(name)
     pairs = draw_row_pairs(random, name) if name in DIGITS else draw_byte_pairs(random)
@@ -137,7 +143,9 @@ def test_ranges(hbase_oracle: JavaOracle, name: str, with_ends: bool) -> None:
 
 
 @pytest.mark.parametrize("name", JAVA_OF)
-def test_midpoints(hbase_oracle: JavaOracle, name: str) -> None:
+def test_the_midpoint_of_two_rows_equals_that_of_region_splitter(
+    hbase_oracle: JavaOracle, name: str
+) -> None:
     """The midpoint of two rows is RegionSplitter's."""
     random = Random(name)
     pairs = draw_row_pairs(random, name) if name in DIGITS else draw_byte_pairs(random)
@@ -146,7 +154,9 @@ def test_midpoints(hbase_oracle: JavaOracle, name: str) -> None:
     assert expected == [run_or_refuse(compute_middle, get_algorithm(name), *rows) for rows in pairs]
 
 
-def test_rows_of_bytes(hbase_oracle: JavaOracle) -> None:
+def test_split_keys_between_rows_of_bytes_equal_those_of_uniform_split(
+    hbase_oracle: JavaOracle,
+) -> None:
     """Split keys between a first and a last row of bytes are UniformSplit's."""
     random = Random("uniform")
     pairs = [(first, last) for first, last in draw_byte_pairs(random) if first and last]
@@ -158,7 +168,9 @@ def test_rows_of_bytes(hbase_oracle: JavaOracle) -> None:
 
 
 @pytest.mark.parametrize("inclusive", [True, False])
-def test_bytes_split(hbase_oracle: JavaOracle, inclusive: bool) -> None:
+def test_equal_steps_between_two_rows_equal_those_of_bytes_split(
+    hbase_oracle: JavaOracle, inclusive: bool
+) -> None:
     """Equal steps between two rows are those of Bytes.split, including padding."""
     random = Random("bytes")
     pairs = draw_byte_pairs(random)
@@ -178,7 +190,7 @@ def draw_blobs(random: Random) -> list[bytes]:
     return [*drawn, *extreme, *(bytes([byte]) for byte in range(256))]
 
 
-def test_stop_rows(hbase_oracle: JavaOracle) -> None:
+def test_the_stop_row_of_a_prefix_equals_that_of_the_hbase_client(hbase_oracle: JavaOracle) -> None:
     """The stop row of a prefix is the one HBase's client scans to; empty means no stop."""
     rows = [*draw_blobs(Random("stops")), b"\xff\xff", b"a\xff", b"\0\xff\xff"]
     name = "ClientUtil.calculateTheClosestNextRowKeyForPrefix"
@@ -186,14 +198,13 @@ def test_stop_rows(hbase_oracle: JavaOracle) -> None:
     assert expected == [compute_prefix_stop(row) or b"" for row in rows]
 
 
-def test_printed_rows(hbase_oracle: JavaOracle) -> None:
-    """Rows are printed as in the HBase shell."""
+def test_rows_are_printed_as_in_the_hbase_shell(hbase_oracle: JavaOracle) -> None:
     rows = draw_blobs(Random("printed"))
     answers = hbase_oracle.ask_many([("Bytes.toStringBinary", row) for row in rows])
     assert [parse_text(answer) for answer in answers] == [to_string_binary(row) for row in rows]
 
 
-def test_printed_rows_are_read(hbase_oracle: JavaOracle) -> None:
+def test_printed_rows_are_parsed_as_in_the_hbase_shell(hbase_oracle: JavaOracle) -> None:
     """Printed rows are read as in the HBase shell."""
     texts = [to_string_binary(row) for row in draw_blobs(Random("read"))]
     answers = hbase_oracle.ask_many([("Bytes.toBytesBinary", text) for text in texts])
@@ -202,7 +213,7 @@ def test_printed_rows_are_read(hbase_oracle: JavaOracle) -> None:
     ]
 
 
-def test_qualifiers_of_designs(hbase_oracle: JavaOracle) -> None:
+def test_a_qualifier_in_a_design_is_read_as_in_the_hbase_shell(hbase_oracle: JavaOracle) -> None:
     """A qualifier in a design has the bytes that the HBase shell reads, and is printed as there."""
     qualifiers = [blob for blob in draw_blobs(Random("qualifiers")) if not is_text(blob)]
     answers = hbase_oracle.ask_many([("Bytes.toStringBinary", one) for one in qualifiers])
@@ -217,7 +228,7 @@ def is_text(blob: bytes) -> bool:
     return format_qualifier(blob).encode() == blob
 
 
-def test_typed_rows(hbase_oracle: JavaOracle) -> None:
+def test_typed_rows_are_read_as_in_the_hbase_shell_or_refused(hbase_oracle: JavaOracle) -> None:
     """Typed text is read as in the HBase shell, or refused."""
     random = Random("typed")
     pieces = ("a", "\\", "x", "\\x", "0", "F", "\\x0A", "\\xFF", "f", "\\xff", "é", "~", " ")

@@ -64,7 +64,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(
     ("verb", "given", "named", "paths"), CALLS, ids=lambda value: str(value)[:60]
 )
-def test_refused(
+def test_all_wrong_arguments_of_an_admin_call_are_reported_together(
     verb: str, given: tuple[Any, ...], named: dict[str, Any], paths: list[str]
 ) -> None:
     """All wrong arguments of a call are reported together by name, and nothing is sent."""
@@ -78,8 +78,7 @@ def test_refused(
     assert (paths, [], 0) == ([one.path for one in told], caller.asked, caller.meta_scans)
 
 
-def test_all_types_at_once() -> None:
-    """A create with wrong types only reports each of them once."""
+def test_a_create_with_wrong_types_reports_each_once() -> None:
     caller = ScriptedMaster({})
     with pytest.raises(InvalidDesign) as caught:
         Admin(caller).create_table(None, None, 7, "x", configuration=[1], wait_s="x", progress=1)  # type: ignore[arg-type]
@@ -90,17 +89,19 @@ def test_all_types_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("names", "message"),
     [
         (["d", "no", "nor"], r"t: the table has no family 'no', 'nor'; expected one of d, e\."),
         (["e", "d"], r"t: e, d are all families of the table"),
     ],
 )
-def test_families_that_cannot_be_removed(names: list[str], said: str) -> None:
+def test_removing_an_unknown_family_or_all_families_is_refused(
+    names: list[str], message: str
+) -> None:
     """Removing an unknown family or all families is refused before one is removed."""
     schema = TableSchema("t", (FamilySchema("d"), FamilySchema("e")))
     caller = ScriptedMaster({"GetTableDescriptors": [schema]})
-    with pytest.raises(InvalidFamilyOperation, match=said):
+    with pytest.raises(InvalidFamilyOperation, match=message):
         Admin(caller).remove_families("t", names)
     assert ["GetTableDescriptors"] == caller.methods
 
@@ -113,7 +114,8 @@ def test_families_that_cannot_be_removed(names: list[str], said: str) -> None:
         lambda admin, wait_s: admin.compact_table("t", wait_s=wait_s, wait=False),
     ],
 )
-def test_valid_timeouts(call: Callable[[Admin, float], Any], seconds: float) -> None:
-    """Any number of seconds up to a day is a valid timeout."""
+def test_any_number_of_seconds_up_to_a_day_is_a_valid_timeout(
+    call: Callable[[Admin, float], Any], seconds: float
+) -> None:
     caller = ScriptedMaster({"CompactRegion": [None]}, [REGION])
     assert call(Admin(caller), seconds) in ([REGION], None)

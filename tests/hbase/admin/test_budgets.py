@@ -38,15 +38,14 @@ def build_regions(count: int) -> list[RegionLocation]:
 @pytest.mark.parametrize(
     "count", [0, 1, META_PAGE_ROWS, META_PAGE_ROWS + 1, 2 * META_PAGE_ROWS + 7]
 )
-def test_regions_are_counted_by_pages(count: int) -> None:
+def test_each_region_is_counted_once_across_pages(count: int) -> None:
     """Each region of a table is counted once, however many answers that takes."""
     caller = ScriptedMaster({}, build_regions(count) if count else [])
     assert count == count_regions(caller, "t", Deadline.from_now(9))
     assert max(1, -(-count // META_PAGE_ROWS)) == caller.meta_scans
 
 
-def test_counting_ends() -> None:
-    """Counting regions ends with an error at the deadline."""
+def test_counting_regions_ends_with_an_error_at_the_deadline() -> None:
     with pytest.raises(OperationTimedOut, match="hbase:meta"):
         count_regions(ScriptedMaster({}), "t", Deadline.from_now(0))
 
@@ -73,7 +72,9 @@ BUDGETS: list[tuple[Callable[[Admin], object], int]] = [
 
 
 @pytest.mark.parametrize(("call", "times"), BUDGETS)
-def test_time_grows_with_the_regions(call: Callable[[Admin], object], times: int) -> None:
+def test_the_time_limit_of_an_operation_grows_with_the_regions(
+    call: Callable[[Admin], object], times: int
+) -> None:
     """An operation on 1,000 regions has 0.25 s more per region and pass over all regions."""
     script: dict[str, list[Any]] = {
         **{
@@ -99,8 +100,7 @@ def test_time_grows_with_the_regions(call: Callable[[Admin], object], times: int
     assert expected == pytest.approx(given.expires_at - now, abs=5)
 
 
-def test_explicit_timeout() -> None:
-    """With `wait_s` the regions are not counted."""
+def test_with_an_explicit_wait_s_the_regions_are_not_counted() -> None:
     caller = ScriptedMaster(
         {"EnableTable": [7], "getProcedureResult": [FINISHED_RESULT]}, build_regions(3)
     )

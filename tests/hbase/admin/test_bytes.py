@@ -63,7 +63,7 @@ def build_answer(body: bytes) -> Response:
     return Response(1, None, body, b"")
 
 
-def test_create_table_is_the_vector() -> None:
+def test_a_create_request_has_the_recorded_bytes() -> None:
     """A create has the bytes that HBase 2.5.13, 2.6.4 and 3.0.0-alpha-4 accepted."""
     words = {"VERSIONS": "1", "TTL": "86400", "COMPRESSION": "NONE", "BLOOMFILTER": "ROW"}
     schema = TableSchema("t", (FamilySchema("d", words),))
@@ -86,12 +86,12 @@ def test_create_table_is_the_vector() -> None:
         (IsSplitOrMergeEnabled(MasterSwitch.MERGE), "0801"),
     ],
 )
-def test_vectors(request_: Request[Any], sent: str) -> None:
+def test_small_admin_requests_have_the_recorded_bytes(request_: Request[Any], sent: str) -> None:
     """Small requests have known bytes."""
     assert sent == request_.encode(b"")[0].hex()
 
 
-def test_region_servers_get_full_names() -> None:
+def test_requests_to_region_servers_carry_the_full_name_of_a_region() -> None:
     """Flush, compaction and state requests carry the full name of a region."""
     specifier = encode_message(1, encode_uint(1, 1), encode_bytes(2, NAME))
     requests: list[Request[Any]] = [FlushRegion(), CompactRegion(major=False), GetRegionInfo()]
@@ -100,8 +100,7 @@ def test_region_servers_get_full_names() -> None:
     ]
 
 
-def test_the_master_gets_encoded_names() -> None:
-    """Move and merge requests carry the encoded name of a region only."""
+def test_move_and_merge_requests_carry_the_encoded_name_of_a_region() -> None:
     specifier = encode_message(1, encode_uint(1, 1), encode_bytes(2, HASH))
     target = encode_message(2, encode_text(1, "rs1"), encode_uint(2, 16020), encode_uint(3, 17))
     assert specifier + target == MoveRegion(NAME, ServerName("rs1", 16020, 17)).encode(b"")[0]
@@ -123,15 +122,14 @@ families = st.builds(FamilySchema, names, words, words)
 
 
 @given(names.filter(lambda name: ":" not in name), st.lists(families, max_size=3), words, words)
-def test_schemas_read_back(
+def test_a_schema_is_read_back_as_it_was_sent(
     name: str, some: list[FamilySchema], words: dict[str, str], settings: dict[str, str]
 ) -> None:
-    """A schema is read back as it was sent."""
     schema = TableSchema(name, tuple(some), words, settings)
     assert schema == TableSchema.from_message(ProtoMessage(schema.encode()))
 
 
-def test_strange_bytes_are_kept() -> None:
+def test_attributes_that_are_not_utf_8_are_sent_back_unchanged() -> None:
     """An attribute of another client that is not UTF-8 is sent back unchanged."""
     sent = encode_message(1, encode_text(1, "default"), encode_text(2, "t")) + encode_message(
         2, encode_bytes(1, b"w"), encode_bytes(2, b"\xff")
@@ -145,7 +143,9 @@ def test_strange_bytes_are_kept() -> None:
     st.integers(0, 2**63 - 1),
     st.sampled_from([0, 1, 0xFFFF]),
 )
-def test_regions_read_back(start: bytes, stop: bytes, made: int, replica: int) -> None:
+def test_a_region_is_read_back_from_its_message_and_its_name(
+    start: bytes, stop: bytes, made: int, replica: int
+) -> None:
     """A region is read back from its message and from its full name, with commas or without."""
     region = RegionInfo("ns:t", start, stop, made, replica)
     assert region == RegionInfo.from_message(ProtoMessage(region.encode()))
@@ -154,13 +154,12 @@ def test_regions_read_back(start: bytes, stop: bytes, made: int, replica: int) -
 
 
 @pytest.mark.parametrize("name", [b"", b"t", b"t,a", b"t,,.x.", b"t,a,b.c."])
-def test_no_region(name: bytes) -> None:
-    """An invalid region name is refused."""
+def test_an_invalid_region_name_is_refused(name: bytes) -> None:
     with pytest.raises(WireFormatError):
         RegionInfo.from_name(name, b"")
 
 
-def test_procedure_results() -> None:
+def test_state_and_error_of_a_procedure_are_decoded() -> None:
     """The state and error of a procedure are read, and an unknown state is malformed."""
     failed = encode_uint(1, 2) + encode_message(
         5, encode_message(2, encode_text(1, "a.B"), encode_text(2, "no"))
@@ -178,7 +177,7 @@ def test_procedure_results() -> None:
             asked.decode(build_answer(malformed))
 
 
-def test_states() -> None:
+def test_states_of_tables_and_compactions_are_decoded() -> None:
     """The states of tables and compactions are read, and unknown ones are malformed."""
     disabling = build_answer(encode_message(1, encode_uint(1, 2)))
     assert TableState.DISABLING is GetTableState("t").decode(disabling)
@@ -190,15 +189,14 @@ def test_states() -> None:
         GetRegionInfo().decode(build_answer(region + encode_uint(2, 9)))
 
 
-def test_switches() -> None:
-    """The state of a switch is the first field of the answer."""
+def test_the_state_of_a_switch_is_the_first_field_of_the_answer() -> None:
     asked = [IsBalancerEnabled(), IsSplitOrMergeEnabled(MasterSwitch.SPLIT)]
     assert [[True, False]] * 2 == [
         [one.decode(build_answer(encode_uint(1, on))) for on in (1, 0)] for one in asked
     ]
 
 
-def test_slow_requests() -> None:
+def test_requests_answered_only_when_done_may_take_the_whole_timeout() -> None:
     """Requests that the server answers when the work is done may take the whole timeout."""
     waits: list[type[Request[Any]]] = [FlushRegion, MoveRegion, CompactRegion, SetBalancerRunning]
     assert [True] * 4 == [one.is_slow for one in waits]
@@ -206,7 +204,7 @@ def test_slow_requests() -> None:
     assert [False] * 3 == [one.is_slow for one in others]
 
 
-def test_loads() -> None:
+def test_the_counters_of_a_region_are_decoded_by_field_number() -> None:
     """The counters of a region are read by field number, and a region is required."""
     body = (
         encode_message(1, encode_uint(1, 1), encode_bytes(2, NAME)) + encode_uint(2, 1)
@@ -219,7 +217,7 @@ def test_loads() -> None:
         GetRegionLoad().decode(build_answer(encode_message(1, encode_uint(8, 5))))
 
 
-def test_status() -> None:
+def test_parts_of_the_status_that_were_not_requested_are_empty() -> None:
     """The status is read, and parts that were not requested are empty."""
     server = encode_text(1, "rs1") + encode_uint(2, 16020) + encode_uint(3, 17)
     table = encode_message(1, encode_text(1, "default"), encode_text(2, "t"))
@@ -243,16 +241,16 @@ def test_status() -> None:
 
 
 @pytest.mark.parametrize("option", list(StatusOption))
-def test_options_mean_the_same_everywhere(option: StatusOption) -> None:
+def test_no_status_option_is_requested_that_hbase_2_and_3_number_differently(
+    option: StatusOption,
+) -> None:
     """No option is requested that 2.x and 3.x number differently."""
     assert option <= 12
 
 
-def test_the_errors_of_procedures_are_those_of_calls() -> None:
-    """A procedure names the same Java classes as a failed call."""
+def test_a_failed_procedure_names_the_same_java_classes_as_a_failed_call() -> None:
     assert "org.apache.hadoop.hbase.TableNotFoundException" in TableNotFound.java_names
 
 
-def test_default_attributes_are_not_sent() -> None:
-    """A new family with defaults is sent without attributes."""
+def test_a_new_family_with_defaults_is_sent_without_attributes() -> None:
     assert FamilySchema("d") == build_family_schema(Family("d"))

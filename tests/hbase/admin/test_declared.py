@@ -128,7 +128,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("spec", "path"), BAD, ids=lambda value: repr(value)[:60])
-def test_refused_before_anything_is_sent(spec: dict[str, Any], path: str) -> None:
+def test_each_harmful_table_declaration_is_refused_before_anything_is_sent(
+    spec: dict[str, Any], path: str
+) -> None:
     """Each harmful input is refused with its path, and nothing is sent."""
     caller = ScriptedMaster({})
     given = {"name": "t", "families": [D], **spec}
@@ -137,7 +139,7 @@ def test_refused_before_anything_is_sent(spec: dict[str, Any], path: str) -> Non
     assert (path, []) == (caught.value.mistakes[0].path, caller.asked)
 
 
-def test_all_mistakes_at_once() -> None:
+def test_all_mistakes_of_a_declared_table_are_reported_together() -> None:
     """A table with several mistakes reports all of them."""
     with pytest.raises(InvalidDesign) as caught:
         Admin(ScriptedMaster({})).create_table(
@@ -157,7 +159,7 @@ def test_all_mistakes_at_once() -> None:
         ("QXZ", "Name an attribute of your own with a dot, such as app.qxz."),
     ],
 )
-def test_remedies(word: str, remedy: str) -> None:
+def test_a_misspelt_attribute_gets_a_suggestion(word: str, remedy: str) -> None:
     """A misspelt attribute gets a suggestion, and one of your own the form to write it in."""
     with pytest.raises(InvalidDesign, match="is not a table attribute of HBase") as caught:
         Admin(ScriptedMaster({})).create_table("t", [D], attributes={word: "true"})
@@ -165,7 +167,7 @@ def test_remedies(word: str, remedy: str) -> None:
 
 
 @pytest.mark.parametrize("key", [b"", "a", b"k" * 32_718, None])
-def test_splits_at(key: Any) -> None:
+def test_splitting_at_an_invalid_key_sends_nothing(key: Any) -> None:
     """A region is not split at an invalid key, and nothing is sent."""
     caller = ScriptedMaster({})
     admin: Any = Admin(caller)
@@ -175,8 +177,7 @@ def test_splits_at(key: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["a b", "", "a:b", None, ".a"])
-def test_names_of_snapshots(name: Any) -> None:
-    """A snapshot with an invalid name is refused before anything is sent."""
+def test_an_invalid_snapshot_name_is_refused_before_anything_is_sent(name: Any) -> None:
     caller = ScriptedMaster({})
     with pytest.raises(InvalidArgument):
         Admin(caller).take_snapshot("t", name)
@@ -184,7 +185,7 @@ def test_names_of_snapshots(name: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["a b", "", "a:b", None, "-"])
-def test_names_of_namespaces(name: Any) -> None:
+def test_an_invalid_namespace_is_refused_before_anything_is_sent(name: Any) -> None:
     """A namespace with an invalid name is refused before anything is sent."""
     caller = ScriptedMaster({})
     with pytest.raises(InvalidArgument):
@@ -205,15 +206,14 @@ def test_names_of_namespaces(name: Any) -> None:
         "delete_table",
     ],
 )
-def test_no_name(method: str, name: Any) -> None:
-    """An invalid table name is refused before anything is sent."""
+def test_an_invalid_table_name_is_refused_before_anything_is_sent(method: str, name: Any) -> None:
     caller = ScriptedMaster({})
     with pytest.raises(InvalidArgument):
         getattr(Admin(caller), method)(name)
     assert [] == caller.asked
 
 
-def test_changes_are_checked_too() -> None:
+def test_invalid_families_are_refused_before_a_table_is_changed() -> None:
     """Invalid families and attributes are refused before a table is changed."""
     caller = ScriptedMaster({})
     with pytest.raises(InvalidDesign, match="versions"):

@@ -47,13 +47,13 @@ def read_family(schema: FamilySchema) -> tuple[Family, dict[str, str]]:
 
 
 @given(families)
-def test_families_read_back(family: Family) -> None:
+def test_every_family_is_described_as_it_was_declared(family: Family) -> None:
     """Every family is described as it was declared, without unknown attributes."""
     assert (family, {}) == read_family(build_family_schema(family))
 
 
 @given(families, families)
-def test_changed_families_read_back(old: Family, new: Family) -> None:
+def test_a_family_changed_into_another_reads_back_as_that_one(old: Family, new: Family) -> None:
     """A family changed into any other reads back as that one, and unknown attributes stay."""
     words = {**build_family_schema(old).attributes, "STORAGE_POLICY": "HOT"}
     known = FamilySchema("d", words, {**build_family_schema(old).configuration, "x.y": "1"})
@@ -62,14 +62,12 @@ def test_changed_families_read_back(old: Family, new: Family) -> None:
 
 
 @given(families)
-def test_no_differences(family: Family) -> None:
-    """A family does not differ from itself."""
+def test_a_family_does_not_differ_from_itself(family: Family) -> None:
     assert [] == list(find_family_differences([family], [family, Family("e")]))
 
 
 @given(families, families)
-def test_differences(asked: Family, found: Family) -> None:
-    """Each attribute that differs is reported by its name."""
+def test_each_attribute_that_differs_is_reported_by_name(asked: Family, found: Family) -> None:
     differing = {
         f"families.d.{row.key}"
         for row in ATTRIBUTES.values()
@@ -78,7 +76,7 @@ def test_differences(asked: Family, found: Family) -> None:
     assert differing == {one.path for one in find_family_differences([asked], [found])}
 
 
-def test_what_no_field_holds() -> None:
+def test_misspelt_attributes_are_returned_separately_from_the_family() -> None:
     """Misspelt attributes and invalid values are returned separately from the family."""
     words = {"VERSIONS": "many", "compression": "GZ", "IN_MEMORY": "yes", "TTL": "5"}
     bloom = {"BLOOMFILTER": "ROWPREFIX_FIXED_LENGTH"}
@@ -86,14 +84,14 @@ def test_what_no_field_holds() -> None:
     assert (Family("d", ttl_s=5), others) == read_family(FamilySchema("d", {**words, **bloom}))
 
 
-def test_codecs_in_small_letters() -> None:
+def test_a_codec_in_lower_case_is_read_as_that_codec() -> None:
     """HBase accepts a codec in lower case, so it is read as that codec."""
     assert (Family("d", compression="GZ"), {}) == read_family(
         FamilySchema("d", {"COMPRESSION": "gz"})
     )
 
 
-def test_implicit_attributes() -> None:
+def test_attributes_that_hbase_adds_are_hidden_at_their_defaults() -> None:
     """Attributes that HBase adds itself are hidden unless they have another value."""
     words = {"IS_META": "false", "hbase.store.file-tracker.impl": "DEFAULT", "a.b": "1"}
     assert {"a.b": "1"} == TableDescriptor.from_schema(TableSchema("t", (), words)).attributes
@@ -101,13 +99,12 @@ def test_implicit_attributes() -> None:
     assert words == TableDescriptor.from_schema(TableSchema("t", (), words)).attributes
 
 
-def test_missing_family() -> None:
-    """A missing family is one difference."""
+def test_a_missing_family_is_one_difference() -> None:
     expected = Mistake("families.e", "the family was requested, but the table does not have it")
     assert [expected] == list(find_family_differences([Family("e")], [Family("d")]))
 
 
-def test_attribute_differences() -> None:
+def test_table_attributes_that_differ_or_are_missing_are_reported() -> None:
     """Attributes that differ, are missing, or should be removed are reported."""
     found = find_attribute_differences(
         {"a": "1", "b": "2", "c": None, "d": "4"}, {"b": "3", "c": "5", "d": "4"}
@@ -119,7 +116,7 @@ def test_attribute_differences() -> None:
     ] == [str(one) for one in found]
 
 
-def test_split_differences() -> None:
+def test_missing_and_surplus_split_keys_are_reported() -> None:
     """Missing and surplus split keys are reported, the first five of each."""
     asked = [bytes([n]) for n in range(1, 100)]
     told = [str(one) for one in find_split_differences(asked, [b"\x01", b"x"])]

@@ -87,10 +87,9 @@ DONE_CASES: list[tuple[Callable[[Admin], object], str, Answers, Answers]] = [
 
 @pytest.mark.parametrize("number", [0, 7])
 @pytest.mark.parametrize(("call", "method", "done", "_"), DONE_CASES, ids=lambda one: str(one)[:20])
-def test_lost_procedures_that_are_done(
+def test_a_procedure_without_result_succeeded_if_its_effect_is_there(
     number: int, call: Callable[[Admin], object], method: str, done: Answers, _: Answers
 ) -> None:
-    """A procedure without a result has succeeded if its effect is there."""
     script: Answers = {
         method: [number],
         "getProcedureResult": [UNKNOWN_RESULT],
@@ -102,15 +101,15 @@ def test_lost_procedures_that_are_done(
 
 
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "message"),
     [(7, r"the master no longer knows procedure 7 \(\w+\)"), (0, r"started no procedure for \w+")],
 )
 @pytest.mark.parametrize(
     ("call", "method", "_", "undone"), DONE_CASES, ids=lambda one: str(one)[:20]
 )
-def test_not_done(
+def test_a_procedure_without_result_or_effect_raises_an_error(
     number: int,
-    said: str,
+    message: str,
     call: Callable[[Admin], object],
     method: str,
     _: Answers,
@@ -122,7 +121,7 @@ def test_not_done(
         "getProcedureResult": [UNKNOWN_RESULT],
         **_copy_answers(undone),
     }
-    with pytest.raises(Unavailable, match=f"{said}, and the change was not made. Try again"):
+    with pytest.raises(Unavailable, match=f"{message}, and the change was not made. Try again"):
         call(Admin(ScriptedMaster(script, [build_region(b"", b"")])))
 
 
@@ -131,8 +130,7 @@ def _copy_answers(answers: Answers) -> Answers:
     return {method: list(script) for method, script in answers.items()}
 
 
-def test_what_is_read_back_decides() -> None:
-    """A change without a result has succeeded if the table reads back as requested."""
+def test_a_change_without_result_succeeded_if_the_table_reads_back_as_requested() -> None:
     script: Answers = {
         "AddColumn": [7], "ModifyColumn": [8], "ModifyTable": [9], "CreateTable": [10],
         "getProcedureResult": [UNKNOWN_RESULT],
@@ -160,7 +158,7 @@ def test_what_is_read_back_decides() -> None:
             call(admin(before))
 
 
-def test_a_forgotten_snapshot() -> None:
+def test_an_unknown_snapshot_procedure_is_looked_up_among_all_snapshots() -> None:
     """A snapshot whose procedure is unknown is looked up among all snapshots."""
     script: Answers = {"Snapshot": [7], "getProcedureResult": [UNKNOWN_RESULT]}
     taken = ScriptedMaster({**script, "GetCompletedSnapshots": [{"s": "t"}]})
@@ -220,7 +218,7 @@ class ChangingLocations(FixedLocations):
         return before
 
 
-def test_lost_splits_and_merges() -> None:
+def test_splits_and_merges_of_unknown_result_are_looked_up_among_the_regions() -> None:
     """Splits and merges with unknown results are looked up among the table's regions."""
     for caller, call, result in list_splits_and_merges(done=True):
         assert result == call(Admin(caller))
@@ -230,7 +228,7 @@ def test_lost_splits_and_merges() -> None:
 
 
 @pytest.mark.parametrize("state", [DISABLED, TableState.DISABLING])
-def test_a_delete_can_be_repeated(state: TableState) -> None:
+def test_deleting_a_table_again_works_while_it_is_being_disabled(state: TableState) -> None:
     """The same call deletes a table that is already disabled or being disabled."""
     caller = ScriptedMaster(
         {
@@ -244,7 +242,7 @@ def test_a_delete_can_be_repeated(state: TableState) -> None:
     assert ["DisableTable", "DeleteTable"] == caller.methods[:2]
 
 
-def test_switches_return_the_previous_state() -> None:
+def test_a_switch_is_read_before_it_is_set_to_return_the_previous_state() -> None:
     """A switch is read before it is set, since a repeated set returns its own effect."""
     caller = ScriptedMaster(
         {
@@ -265,7 +263,7 @@ def test_switches_return_the_previous_state() -> None:
     assert caller.methods.index("IsBalancerEnabled") < caller.methods.index("SetBalancerRunning")
 
 
-def test_the_current_server_is_read_again() -> None:
+def test_a_cached_location_is_invalidated_before_a_move() -> None:
     """A cached location may be old, so it is invalidated before a move."""
 
     class Remembering(FixedLocations):
@@ -289,7 +287,7 @@ def test_the_current_server_is_read_again() -> None:
     assert RS1 == caller.asked[-1].server
 
 
-def test_a_move_has_a_destination() -> None:
+def test_a_region_moved_without_a_target_goes_to_another_live_server() -> None:
     """A region moved without a target goes to a live server other than its current one."""
     stale, now = build_region(b"", b"", RS1), build_region(b"", b"", RS2)
     targets = set()
@@ -303,8 +301,7 @@ def test_a_move_has_a_destination() -> None:
     assert {RS1, RS3} == targets
 
 
-def test_nowhere_to_go() -> None:
-    """A region is not moved if no other server is live."""
+def test_a_region_is_not_moved_if_no_other_server_is_live() -> None:
     caller = ScriptedMaster(
         {"GetClusterStatus": [ClusterStatus(servers=(RS1,))]}, [build_region(b"", b"")]
     )

@@ -80,7 +80,9 @@ def name(admin: Admin) -> Iterator[str]:
     admin.delete_namespace(UNIQUE)
 
 
-def test_all_attributes(admin: Admin, hbase_judge: Judge, name: str) -> None:
+def test_a_table_with_every_attribute_is_described_as_by_the_official_client(
+    admin: Admin, hbase_judge: Judge, name: str
+) -> None:
     """A table with every attribute set is described the same by us and the official client."""
     described = admin.describe_table(name)
     policy = "org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy"
@@ -102,8 +104,7 @@ def test_all_attributes(admin: Admin, hbase_judge: Judge, name: str) -> None:
     assert [b"", b"g", b"p"] == [region.start for region in hbase_judge.regions(name)]
 
 
-def test_listing(admin: Admin, name: str) -> None:
-    """A table is listed in its namespace only."""
+def test_a_table_is_listed_only_in_its_namespace(admin: Admin, name: str) -> None:
     assert [name] == admin.list_tables(UNIQUE)
     assert name in admin.list_tables()
     assert (True, False) == (admin.has_table(name), admin.has_table(NONE))
@@ -112,7 +113,9 @@ def test_listing(admin: Admin, name: str) -> None:
         admin.list_tables(NONE)
 
 
-def test_alter(admin: Admin, hbase_judge: Judge, name: str) -> None:
+def test_altering_families_keeps_unknown_attributes(
+    admin: Admin, hbase_judge: Judge, name: str
+) -> None:
     """Families are changed, added and removed, and unknown attributes are kept."""
     hbase_judge.alter(name, {"d": {"STORAGE_POLICY": "HOT"}})
     changed = Family("d", ttl_s=100, bloom="ROWCOL")
@@ -126,7 +129,9 @@ def test_alter(admin: Admin, hbase_judge: Judge, name: str) -> None:
     assert (Family("all"), changed) == admin.describe_table(name).families
 
 
-def test_set_attributes(admin: Admin, hbase_judge: Judge, name: str) -> None:
+def test_setting_attributes_keeps_those_of_other_clients(
+    admin: Admin, hbase_judge: Judge, name: str
+) -> None:
     """Attributes are set and removed, and those of other clients stay."""
     hbase_judge.annotate(name, {"somebody.else": "1"})
     told = admin.set_attributes(name, {"rowkey.n": None, "rowkey.m": "3", "SPLIT_POLICY": None})
@@ -137,7 +142,9 @@ def test_set_attributes(admin: Admin, hbase_judge: Judge, name: str) -> None:
     assert expected == {word: words.get(word) for word in expected}
 
 
-def test_drift(admin: Admin, hbase_judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_by_another_client_during_a_create_is_reported(
+    admin: Admin, hbase_judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A change by another client during a create is reported as a difference."""
     name = f"{UNIQUE}_drift"
     finish = Admin._wait_for_procedure
@@ -155,7 +162,9 @@ def test_drift(admin: Admin, hbase_judge: Judge, monkeypatch: pytest.MonkeyPatch
     admin.delete_table(name, disable=True)
 
 
-def test_deadline(admin: Admin, hbase_cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_create_that_times_out_names_its_running_procedure(
+    admin: Admin, hbase_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A create that times out names its procedure, which continues until it is done."""
     name = f"{UNIQUE}_late"
     finish = Admin._wait_for_procedure
@@ -182,7 +191,7 @@ def test_deadline(admin: Admin, hbase_cluster: Cluster, monkeypatch: pytest.Monk
     assert not admin.has_table(name)
 
 
-def test_split_merge_flush_compact(
+def test_splitting_compacting_and_merging_regions_loses_no_row(
     admin: Admin, hbase_cluster: Cluster, hbase_judge: Judge, name: str
 ) -> None:
     """Regions with rows are split, compacted and merged without losing a row."""
@@ -213,7 +222,9 @@ def test_split_merge_flush_compact(
     assert [cells for _, cells in rows] == [cells for _, cells in found]
 
 
-def test_move(admin: Admin, hbase_cluster: Cluster, name: str) -> None:
+def test_a_region_moves_only_to_a_live_server(
+    admin: Admin, hbase_cluster: Cluster, name: str
+) -> None:
     """A region moves to the given server, and a server that is not live is refused."""
     region = admin.list_regions(name)[0]
     target = next(one for one in admin.get_cluster_status().servers if one != region.server)
@@ -230,7 +241,9 @@ def test_move(admin: Admin, hbase_cluster: Cluster, name: str) -> None:
         admin.move_region(replace(moved, name=gone))
 
 
-def test_counters(admin: Admin, hbase_cluster: Cluster, hbase_judge: Judge, name: str) -> None:
+def test_an_increment_counts_as_a_write_and_as_a_read(
+    admin: Admin, hbase_cluster: Cluster, hbase_judge: Judge, name: str
+) -> None:
     """Mutations count as writes, rows and misses as reads, and increments as both."""
     admin.alter_families(name, [Family("d")])
     before = {count.counting_key: count for count in admin.get_counters(name)}
@@ -255,7 +268,9 @@ def test_counters(admin: Admin, hbase_cluster: Cluster, hbase_judge: Judge, name
     )
 
 
-def test_snapshots(admin: Admin, hbase_judge: Judge, name: str) -> None:
+def test_a_cloned_snapshot_has_the_content_of_its_table(
+    admin: Admin, hbase_judge: Judge, name: str
+) -> None:
     """A cloned snapshot has the content of its table and never overwrites a table."""
     taken, copy = f"{UNIQUE}_s", f"{UNIQUE}:copy"
     admin.take_snapshot(name, taken)
@@ -278,7 +293,7 @@ def test_snapshots(admin: Admin, hbase_judge: Judge, name: str) -> None:
         admin.clone_snapshot(taken, copy)
 
 
-def test_states(admin: Admin, name: str) -> None:
+def test_invalid_state_changes_of_a_table_are_refused(admin: Admin, name: str) -> None:
     """A table is disabled, enabled and truncated, and invalid state changes are refused."""
     for verb in (admin.delete_table, admin.truncate_table):
         with pytest.raises(TableNotDisabled, match="Disable the table first"):
@@ -323,8 +338,9 @@ def test_states(admin: Admin, name: str) -> None:
         "get_reported_counters",
     ],
 )
-def test_unknown_table(admin: Admin, verb: str) -> None:
-    """Every operation on an unknown table raises TableNotFound."""
+def test_every_operation_on_an_unknown_table_raises_table_not_found(
+    admin: Admin, verb: str
+) -> None:
     with pytest.raises(TableNotFound, match=f"{NONE}.* Check the name, or create the table"):
         getattr(admin, verb)(NONE)
 
@@ -356,20 +372,22 @@ CALLS: list[tuple[Callable[[Admin, str], object], type[InvalidRequest], str]] = 
 ]
 
 
-@pytest.mark.parametrize(("call", "kind", "said"), CALLS)
-def test_errors(
+@pytest.mark.parametrize(("call", "kind", "message"), CALLS)
+def test_each_error_of_the_master_has_a_class_and_a_clear_message(
     admin: Admin,
     name: str,
     call: Callable[[Admin, str], object],
     kind: type[InvalidRequest],
-    said: str,
+    message: str,
 ) -> None:
     """Each error of the master has the class that says what to do, and a clear message."""
-    with pytest.raises(kind, match=said):
+    with pytest.raises(kind, match=message):
         call(admin, name)
 
 
-def test_status(admin: Admin, hbase_cluster: Cluster) -> None:
+def test_the_cluster_status_agrees_with_the_official_client(
+    admin: Admin, hbase_cluster: Cluster
+) -> None:
     """The master's status agrees with the official client."""
     status, told = admin.get_cluster_status(), hbase_cluster.judge.status()
     assert told.master == str(status.master)
@@ -381,7 +399,7 @@ def test_status(admin: Admin, hbase_cluster: Cluster) -> None:
     assert status.version.startswith("2.")
 
 
-def test_switches(admin: Admin) -> None:
+def test_setting_a_switch_returns_its_previous_state(admin: Admin) -> None:
     """Switches return their previous state and can be restored."""
     balanced = admin.get_cluster_status().is_balancer_on
     assert balanced == admin.set_balancer(balanced)
@@ -390,7 +408,7 @@ def test_switches(admin: Admin) -> None:
     assert was == admin.set_splits_and_merges(*was)
 
 
-def test_regions_are_counted(admin: Admin, name: str) -> None:
+def test_a_disabled_table_has_the_same_number_of_regions(admin: Admin, name: str) -> None:
     """A disabled table has the same number of regions, and an unknown table has none."""
     caller, count = admin._caller, len(admin.list_regions(name))
     found = [count_regions(caller, name, Deadline.from_now(9))]
@@ -400,7 +418,9 @@ def test_regions_are_counted(admin: Admin, name: str) -> None:
     assert [count, count, 0] == found
 
 
-def test_unknown_procedures(admin: Admin, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_state_of_the_table_decides_about_an_unknown_procedure(
+    admin: Admin, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the master does not know a procedure, the state of the table decides."""
     finish = Admin._wait_for_procedure
 

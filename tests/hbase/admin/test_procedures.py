@@ -52,8 +52,7 @@ def build_table(*families: FamilySchema, **words: str) -> TableSchema:
     return TableSchema("t", families or (FamilySchema("d"),), words)
 
 
-def test_polls_until_the_end() -> None:
-    """A procedure is polled until it has ended."""
+def test_a_procedure_is_polled_until_it_has_ended() -> None:
     caller = ScriptedMaster(
         {
             "EnableTable": [7],
@@ -72,15 +71,16 @@ def test_polls_until_the_end() -> None:
         ("exceptions.SomethingNewException", InvalidRequest),
     ],
 )
-def test_errors_of_procedures(java: str, kind: type[RowkeyError]) -> None:
+def test_a_procedure_error_is_raised_like_that_of_a_refused_call(
+    java: str, kind: type[RowkeyError]
+) -> None:
     """The error of a procedure is raised like that of a refused call, with its id."""
     caller = ScriptedMaster({"DeleteTable": [7], "getProcedureResult": [build_failure(java)]})
     with pytest.raises(kind, match=r"procedure 7: HBase answered \w+Exception: says why"):
         Admin(caller).delete_table("t")
 
 
-def test_the_deadline_names_the_procedure() -> None:
-    """A timeout names the running procedure."""
+def test_a_timeout_names_the_running_procedure() -> None:
     caller = ScriptedMaster({"DisableTable": [7], "getProcedureResult": [RUNNING_RESULT]})
     began = monotonic()
     with pytest.raises(
@@ -90,7 +90,7 @@ def test_the_deadline_names_the_procedure() -> None:
     assert 0.1 <= monotonic() - began < 1.0
 
 
-def test_a_lost_master_names_the_procedure_too() -> None:
+def test_a_timeout_names_the_last_error_of_the_master() -> None:
     """A timeout names the last error unless that was only a late poll."""
     hold = MasterInitializing("master", "is starting")
     lost = OperationTimedOut("master", "no answer", last_error=hold, attempts=9)
@@ -110,7 +110,7 @@ def test_a_lost_master_names_the_procedure_too() -> None:
         Admin(caller).disable_table("t")
 
 
-def test_states_already_reached() -> None:
+def test_enabling_an_enabled_table_raises_a_clear_error() -> None:
     """Enabling an enabled table and disabling a disabled one raise clear errors."""
     caller = ScriptedMaster(
         {
@@ -130,7 +130,7 @@ def test_states_already_reached() -> None:
         Admin(caller).disable_table("t")
 
 
-def test_deleting_disables_if_asked() -> None:
+def test_deleting_with_disable_accepts_a_disabled_table() -> None:
     """A delete with `disable` accepts a table that is disabled already."""
     caller = ScriptedMaster(
         {
@@ -156,7 +156,7 @@ def script_create(
     return ScriptedMaster({**script, **answers}, regions)
 
 
-def test_progress() -> None:
+def test_progress_is_reported_whenever_more_regions_are_open() -> None:
     """Progress is reported whenever more regions are open, and at the end for all."""
     statuses = [
         ClusterStatus(tables={}),
@@ -173,7 +173,7 @@ def test_progress() -> None:
     assert [Progress("regions", count, 3, "regions") for count in (0, 1, 3)] == told
 
 
-def test_missing_namespaces_are_created() -> None:
+def test_a_missing_namespace_is_created_before_the_table() -> None:
     """A missing namespace is created, and the repeated create has a new nonce."""
     missing = NamespaceNotFound("master", "n")
     caller = script_create(build_region(b"", b""), CreateTable=[missing, 8], CreateNamespace=[9])
@@ -190,7 +190,7 @@ def test_missing_namespaces_are_created() -> None:
 
 
 @pytest.mark.parametrize(
-    ("caller", "said"),
+    ("caller", "message"),
     [
         (script_create(build_region(b"", b"")), "splits: requested 1 split key, but the table"),
         (
@@ -220,13 +220,14 @@ def test_missing_namespaces_are_created() -> None:
         ),
     ],
 )  # fmt: skip
-def test_drift(caller: ScriptedMaster, said: str) -> None:
-    """A table that reads back differently raises an error with each difference."""
-    with pytest.raises(CatalogMismatch, match=said):
+def test_a_created_table_that_reads_back_differently_raises_an_error(
+    caller: ScriptedMaster, message: str
+) -> None:
+    with pytest.raises(CatalogMismatch, match=message):
         Admin(caller).create_table("t", [Family("d")], [b"g"], {"READONLY": "true"})
 
 
-def test_the_complete_schema_is_sent() -> None:
+def test_attributes_are_changed_within_the_complete_schema() -> None:
     """Attributes are changed within the complete schema, since HBase replaces all of it."""
     before = build_table(FamilySchema("d", {"X": "1"}), IS_META="false", gone="1", kept="2")
     after = build_table(FamilySchema("d", {"X": "1"}), IS_META="false", kept="2", READONLY="true")
@@ -241,7 +242,7 @@ def test_the_complete_schema_is_sent() -> None:
     assert after == caller.asked[1].schema
 
 
-def test_concurrent_changes_are_reported() -> None:
+def test_attributes_missing_after_they_were_set_are_reported() -> None:
     """Attributes that are missing after they were set are reported as differences."""
     caller = ScriptedMaster(
         {
@@ -261,7 +262,7 @@ def test_concurrent_changes_are_reported() -> None:
         Admin(caller).alter_families("t", [Family("d", versions=3)])
 
 
-def test_nothing_changes() -> None:
+def test_an_unchanged_declaration_is_not_sent() -> None:
     """An unchanged declaration is not sent, since it would reopen all regions."""
     caller = ScriptedMaster(
         {"GetTableDescriptors": [build_table(FamilySchema("d", {"TTL": "5"}), w="1")]}
@@ -271,8 +272,7 @@ def test_nothing_changes() -> None:
     assert {"GetTableDescriptors"} == set(caller.methods)
 
 
-def test_compaction_that_never_settles() -> None:
-    """Waiting for a compaction ends at the timeout."""
+def test_waiting_for_a_compaction_ends_at_the_timeout() -> None:
     caller = ScriptedMaster(
         {"CompactRegion": [None], "GetRegionInfo": [CompactionState.MAJOR]},
         [build_region(b"", b"")],
@@ -281,8 +281,7 @@ def test_compaction_that_never_settles() -> None:
         Admin(caller).compact_table("t", wait_s=0.1)
 
 
-def test_compaction_without_waiting() -> None:
-    """A compaction without waiting is not polled."""
+def test_a_compaction_without_waiting_is_not_polled() -> None:
     caller = ScriptedMaster(
         {"CompactRegion": [None]}, [build_region(b"", b"g"), build_region(b"g", b"")]
     )
@@ -290,7 +289,7 @@ def test_compaction_without_waiting() -> None:
     assert ["CompactRegion"] * 2 == caller.methods
 
 
-def test_counters_need_every_region() -> None:
+def test_counters_of_missing_regions_are_requested_again() -> None:
     """Regions missing from the counters are requested again, and dead servers are skipped."""
     here, there = build_region(b"", b"g"), build_region(b"g", b"", RS2)
     loads = [RegionLoad(here.name, 3, 4), RegionLoad(b"t,other,1.x.", 9, 9)]
@@ -307,7 +306,7 @@ def test_counters_need_every_region() -> None:
     assert 4 == len(caller.asked)
 
 
-def test_closed_regions_are_counted_without_waiting() -> None:
+def test_opening_regions_are_counted_by_one_request_per_server() -> None:
     """A region is open if its server answers for it; each server is asked once."""
     here, there = build_region(b"", b"g"), build_region(b"g", b"", RS2)
     gone = OperationTimedOut("rs2", "is gone")
@@ -317,7 +316,9 @@ def test_closed_regions_are_counted_without_waiting() -> None:
     assert 2 == len(caller.asked)
 
 
-def test_a_silent_server_is_not_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_did_not_answer_a_count_gets_little_time_in_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A server that has not answered a count gets 50 ms in the next ones, until 10 s are over."""
     waits: list[float] = []
     answers: list[Any] = []
@@ -342,7 +343,7 @@ def test_a_silent_server_is_not_waited_for_again(monkeypatch: pytest.MonkeyPatch
     assert [False, True, True, False, True, False] == is_short
 
 
-def test_clones_overwrite_nothing() -> None:
+def test_a_snapshot_is_not_cloned_over_an_existing_table() -> None:
     """A snapshot is not cloned over an existing table, which HBase would overwrite."""
     caller = ScriptedMaster({"GetTableDescriptors": [build_table()]})
     with pytest.raises(TableExists):
@@ -350,7 +351,7 @@ def test_clones_overwrite_nothing() -> None:
     assert ["GetTableDescriptors"] == caller.methods
 
 
-def test_snapshots_without_a_procedure() -> None:
+def test_the_state_of_a_snapshot_without_procedure_id_is_polled() -> None:
     """Where the master returns no procedure id, the snapshot's state is polled."""
     caller = ScriptedMaster({"Snapshot": [0], "IsSnapshotDone": [False, True]})
     Admin(caller).take_snapshot("t", "s")

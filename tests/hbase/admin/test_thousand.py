@@ -19,7 +19,7 @@ SPLITS = [b"%03d" % number for number in range(1, 1_000)]
 
 
 @pytest.mark.long
-def test_a_thousand_regions(admin: Admin) -> None:
+def test_a_table_of_a_thousand_regions_opens_on_all_servers(admin: Admin) -> None:
     """A thousand regions open on all servers, and each step of progress is reported."""
     name, told, begin = f"thousand_{uuid4().hex[:8]}", list[Progress](), time.monotonic()
     admin.create_table(name, [Family("d")], SPLITS, progress=told.append)

@@ -33,7 +33,7 @@ from rowkey.hbase.wire.frames import MAX_FRAME_BYTES
 from rowkey.hbase.wire.proto import encode_varint
 
 
-def test_the_server_reads_the_header_and_the_request() -> None:
+def test_a_server_receives_header_request_cells_and_timeout() -> None:
     """A server reads user, service, codec, method, param, cells and remaining time."""
     heard: Queue[ReceivedRequest] = Queue()
 
@@ -54,7 +54,7 @@ def test_the_server_reads_the_header_and_the_request() -> None:
     assert (b"done", b"cells") == (answer.message, bytes(answer.cells))
 
 
-def test_answers_in_any_order_find_their_calls() -> None:
+def test_answers_in_any_order_reach_their_calls() -> None:
     """A hundred requests are sent at once and answered in reverse."""
 
     def script(peer: AcceptedConnection) -> None:
@@ -104,7 +104,7 @@ def test_a_call_that_times_out_closes_the_connection() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "kind", "words"),
+    ("raw", "kind", "message"),
     [
         (b"", HeaderRefused, "before its first answer; it may not offer ClientService"),
         (b"\0\0\0\0", MalformedAnswer, "a frame .* has 0 bytes"),
@@ -117,7 +117,9 @@ def test_a_call_that_times_out_closes_the_connection() -> None:
         (b"\0\0\0\x10\x01", HeaderRefused, "closed the connection before its first answer"),
     ],
 )
-def test_garbage_breaks_the_connection(raw: bytes, kind: type[HBaseError], words: str) -> None:
+def test_bytes_that_are_no_answer_end_all_calls(
+    raw: bytes, kind: type[HBaseError], message: str
+) -> None:
     """Bytes that are not an answer end all calls at once, and the error shows them."""
 
     def script(peer: AcceptedConnection) -> None:
@@ -126,13 +128,13 @@ def test_garbage_breaks_the_connection(raw: bytes, kind: type[HBaseError], words
 
     with FakeServer(script) as server:
         line = open_connection(server)
-        with pytest.raises(kind, match=words):
+        with pytest.raises(kind, match=message):
             fetch_body(line)
-        with pytest.raises(kind, match=words):
+        with pytest.raises(kind, match=message):
             fetch_body(line)
 
 
-def test_an_end_within_a_frame_is_a_lost_connection() -> None:
+def test_a_stream_that_ends_within_a_frame_raises_connection_lost() -> None:
     """A stream that ends within a frame raises ConnectionLost, also in a long frame."""
 
     def script(peer: AcceptedConnection) -> None:
@@ -147,9 +149,7 @@ def test_an_end_within_a_frame_is_a_lost_connection() -> None:
             fetch_body(line)
 
 
-def test_a_reset_is_a_lost_connection() -> None:
-    """A reset connection (ECONNRESET) raises ConnectionLost."""
-
+def test_a_reset_connection_raises_connection_lost() -> None:
     def script(peer: AcceptedConnection) -> None:
         peer.answer(peer.read_request())
         peer.read_request()
@@ -162,7 +162,7 @@ def test_a_reset_is_a_lost_connection() -> None:
             fetch_body(line)
 
 
-def test_answers_with_unknown_call_ids_are_dropped() -> None:
+def test_an_answer_with_an_unknown_call_id_is_dropped() -> None:
     """An answer with an unknown call id is dropped, and the next one is delivered."""
 
     def script(peer: AcceptedConnection) -> None:
@@ -175,7 +175,7 @@ def test_answers_with_unknown_call_ids_are_dropped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("java", "says", "kind"),
+    ("java", "message", "kind"),
     [
         ("org.apache.hadoop.hbase.ipc.FatalConnectionException", "no", FatalConnection),
         ("org.apache.hadoop.hbase.ipc.WrongVersionException", "no", FatalConnection),
@@ -187,25 +187,26 @@ def test_answers_with_unknown_call_ids_are_dropped() -> None:
         ),
     ],
 )
-def test_an_answer_to_no_call_ends_all_calls(java: str, says: str, kind: type[HBaseError]) -> None:
+def test_an_answer_with_call_id_minus_1_ends_all_calls(
+    java: str, message: str, kind: type[HBaseError]
+) -> None:
     """An answer with call id -1 breaks the connection, and all calls get its error."""
 
     def script(peer: AcceptedConnection) -> None:
         peer.read_request()
         peer.read_request()
-        peer.write(fault_frame(-1, java, says, do_not_retry=True))
+        peer.write(fault_frame(-1, java, message, do_not_retry=True))
 
     with FakeServer(script) as server:
         line = open_connection(server)
         calls = [line.send("Get", b"", deadline=build_deadline()) for _ in range(2)]
         for call in calls:
-            with pytest.raises(kind, match=says):
+            with pytest.raises(kind, match=message):
                 call.result(build_deadline())
         assert isinstance(line.failure, kind)
 
 
-def test_a_refusal_is_read_when_sending_fails() -> None:
-    """If the server hung up, its last answer is the error of the call."""
+def test_the_last_answer_of_a_server_that_hung_up_is_the_error_of_the_call() -> None:
     java = "org.apache.hadoop.hbase.security.AccessDeniedException"
 
     def script(peer: AcceptedConnection) -> None:
@@ -219,7 +220,7 @@ def test_a_refusal_is_read_when_sending_fails() -> None:
             )
 
 
-def test_the_last_answer_is_read_when_sending_fails() -> None:
+def test_a_failed_send_raises_the_last_answer_of_the_server() -> None:
     """If sending fails, the error is the server's last answer and not a broken pipe."""
     java = "org.apache.hadoop.hbase.security.AccessDeniedException"
 
@@ -236,7 +237,7 @@ def test_the_last_answer_is_read_when_sending_fails() -> None:
             line.send("Get", b"", deadline=build_deadline())
 
 
-def test_a_request_that_is_too_long_is_not_sent(
+def test_a_request_above_the_size_limit_is_not_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A request above the size limit of servers raises InvalidRequest."""
@@ -254,7 +255,7 @@ def test_a_request_that_is_too_long_is_not_sent(
     assert 256 << 20 == MAX_FRAME_BYTES
 
 
-def test_cell_blocks_are_compressed_both_ways() -> None:
+def test_cell_blocks_are_compressed_in_both_directions() -> None:
     """With `compress` both sides send zlib, and callers see plain cells."""
     heard: Queue[bytes] = Queue()
 
@@ -299,7 +300,7 @@ def test_call_ids_wrap_around_and_skip_calls_in_flight() -> None:
         assert encode_varint(1) == kept.result(build_deadline()).message
 
 
-def test_the_last_user_closes_the_socket() -> None:
+def test_a_connection_closed_during_a_read_keeps_its_descriptor_until_the_read_ends() -> None:
     """A connection closed during a read keeps its file descriptor until the read ends."""
     over = threading.Event()
     with FakeServer(stall(over)) as server, ThreadPoolExecutor(1) as pool:
@@ -314,7 +315,7 @@ def test_the_last_user_closes_the_socket() -> None:
         over.set()
 
 
-def test_small_requests_are_sent_at_once() -> None:
+def test_a_connection_disables_nagle_and_enables_keepalive() -> None:
     """A connection has Nagle's algorithm off and keepalive on."""
     with FakeServer(answer_each(lambda _: b"")) as server, closing(open_connection(server)) as line:
         nodelay = line._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
@@ -322,7 +323,7 @@ def test_small_requests_are_sent_at_once() -> None:
     assert (1, 1) == (nodelay, keepalive)
 
 
-def test_the_dump_shows_calls_in_flight() -> None:
+def test_the_dump_of_a_connection_shows_calls_in_flight() -> None:
     """The dump of a connection has calls by method, the oldest one's age, and byte counts."""
     import json
 

@@ -117,14 +117,14 @@ def run_script(script: str) -> list[object]:
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
-def test_a_child_opens_its_own_connection() -> None:
+def test_a_forked_child_opens_its_own_connection() -> None:
     """The child's first call uses a new socket, and the parent's connection stays usable."""
     refused, answer, after = run_script(SOCKETS)
     assert re.fullmatch(r"the connection was opened by process \d+, before the fork", str(refused))
     assert ("child", ["parent", True, 2]) == (answer, after)
 
 
-def test_a_child_inherits_no_locks_or_lookups() -> None:
+def test_a_forked_child_is_not_blocked_by_locks_of_its_parent() -> None:
     """Locks held and lookups running at the fork do not block the child, nor its scan."""
     expected = {
         "flight": 2,

@@ -23,14 +23,12 @@ def build_deadline() -> Deadline:
     return Deadline.from_now(30)
 
 
-def test_the_handshake_is_the_recorded_one() -> None:
+def test_the_handshake_has_the_recorded_bytes() -> None:
     """The bytes of the handshake are those that servers of three versions accepted."""
     assert RECORDED_BYTES == build_handshake("ClientService", Settings(user="rowkey"))
 
 
-def test_a_user_without_name_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user id without a name, as in containers, is sent as a number."""
-
+def test_a_user_id_without_a_name_is_sent_as_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     def nobody() -> str:
         raise KeyError("getpwuid(): uid not found: 4711")
 
@@ -39,7 +37,7 @@ def test_a_user_without_name_is_a_number(monkeypatch: pytest.MonkeyPatch) -> Non
     assert b"\x0a\x06\x0a\x044711" in build_handshake("ClientService", Settings())
 
 
-def test_each_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_address_of_a_host_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """An address that refuses does not hide the next one of the same name."""
     with FakeServer(answer_each(lambda _: b"here")) as server:
         port = server.address[1]
@@ -84,8 +82,7 @@ def test_a_socket_connected_to_itself_is_refused(monkeypatch: pytest.MonkeyPatch
         connect_socket(free, Settings(), build_deadline())
 
 
-def test_a_socket_that_is_not_connected_is_closed() -> None:
-    """A refused connection leaves no socket open."""
+def test_a_refused_connection_leaves_no_socket_open() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         free = listening.getsockname()
     with pytest.raises(

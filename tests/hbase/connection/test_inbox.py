@@ -38,7 +38,7 @@ def read_frames(stream: bytes, sizes: list[int]) -> list[bytes]:
     st.lists(st.binary(min_size=1, max_size=40), max_size=30),
     st.lists(st.integers(1, 60), min_size=1, max_size=10),
 )
-def test_frames_do_not_depend_on_the_chunks(bodies: list[bytes], sizes: list[int]) -> None:
+def test_frames_are_complete_whatever_the_chunks(bodies: list[bytes], sizes: list[int]) -> None:
     """A frame may come in pieces, and a chunk may hold many frames."""
     assert bodies == read_frames(b"".join(map(frame, bodies)), sizes)
 
@@ -54,7 +54,7 @@ def test_frames_longer_than_the_buffer_are_complete(lengths: list[int], sizes: l
 
 
 @pytest.mark.parametrize("size", [64 << 10, (64 << 10) - 4, (64 << 10) - 5, (4 << 20) + 1, 9 << 20])
-def test_frames_of_buffer_size_are_complete(size: int) -> None:
+def test_frames_of_about_the_buffer_size_are_complete(size: int) -> None:
     """Frames around each size of the buffer keep all their bytes."""
     body = bytes(range(251)) * (size // 251 + 1)
     found = read_frames(frame(body[:size]) + frame(b"next"), [1 << 20, 70_000])
@@ -62,7 +62,7 @@ def test_frames_of_buffer_size_are_complete(size: int) -> None:
 
 
 @pytest.mark.parametrize("length", [0, MAX_FRAME_BYTES + 1, 2**32 - 1])
-def test_a_bad_length_is_reported_after_the_frames_before_it(length: int) -> None:
+def test_frames_before_a_bad_length_are_returned(length: int) -> None:
     """Complete frames before a bad length are returned, and the next call raises."""
     inbox = FrameReader()
     inbox.fill_buffer(ChunkedSocket(frame(b"fine") + length.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def test_a_bad_length_is_reported_after_the_frames_before_it(length: int) -> Non
         inbox.take_frames()
 
 
-def test_a_false_length_costs_no_memory() -> None:
+def test_an_announced_gigabyte_that_never_comes_allocates_little_memory() -> None:
     """An announced gigabyte that never comes allocates no more than four megabytes."""
     inbox = FrameReader()
     inbox.fill_buffer(ChunkedSocket(MAX_FRAME_BYTES.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
@@ -81,7 +81,7 @@ def test_a_false_length_costs_no_memory() -> None:
     assert MAX_FRAME_BYTES.to_bytes(4, "big") + b"rest" == inbox.peek_head()
 
 
-def test_reading_never_waits() -> None:
+def test_a_read_without_bytes_raises_blocking_io_error() -> None:
     """A read without bytes raises BlockingIOError and loses nothing."""
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs):

@@ -49,7 +49,7 @@ def count_open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_one_connection_for_each_server_and_service() -> None:
+def test_calls_of_the_same_server_and_service_share_a_connection() -> None:
     """The same server and service share a connection, and another service has its own."""
     with FakeServer(echo) as server, open_client() as servers:
         first = servers.get_connection(server.address, "ClientService", build_deadline())
@@ -57,7 +57,7 @@ def test_one_connection_for_each_server_and_service() -> None:
         assert first is not servers.get_connection(server.address, "AdminService", build_deadline())
 
 
-def test_a_known_server_that_hangs_up_is_a_lost_connection() -> None:
+def test_a_known_server_that_hangs_up_raises_connection_lost() -> None:
     """A server that has answered, and closes new connections, is not taken for another kind."""
     peers: list[AcceptedConnection] = []
 
@@ -74,7 +74,7 @@ def test_a_known_server_that_hangs_up_is_a_lost_connection() -> None:
                 fetch_body(servers, server.address)
 
 
-def test_sixteen_threads_open_one_connection(
+def test_one_of_sixteen_threads_opens_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of sixteen threads one opens the connection, and the others wait for it."""
@@ -98,7 +98,9 @@ def test_sixteen_threads_open_one_connection(
         assert 1 == len(server.peers)
 
 
-def test_waiting_for_an_opening_has_its_own_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_waiting_for_an_opening_keeps_its_own_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A thread that waits for another one's connection attempt keeps its own deadline."""
     go, began = threading.Event(), threading.Event()
     real = ServerConnection.open
@@ -125,7 +127,7 @@ def test_waiting_for_an_opening_has_its_own_deadline(monkeypatch: pytest.MonkeyP
         assert b"x" == opening.result(30)
 
 
-def test_a_broken_connection_is_replaced() -> None:
+def test_a_broken_connection_is_replaced_by_the_next_call() -> None:
     """The call in flight fails, and the next one is answered."""
 
     def script(peer: AcceptedConnection) -> None:
@@ -158,7 +160,9 @@ def test_an_idle_connection_is_checked_before_use(
         assert 3 == len(server.peers)
 
 
-def test_one_thread_at_a_time_tries_a_dead_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_thread_at_a_time_tries_to_connect_to_a_dead_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """While a thread tries a dead server, others fail at once, with a growing pause."""
     tried: list[float] = []
     real = ServerConnection.open
@@ -190,7 +194,7 @@ def test_one_thread_at_a_time_tries_a_dead_server(monkeypatch: pytest.MonkeyPatc
     assert [f"127.0.0.1:{address[1]}"] == list(dead)
 
 
-def test_threads_do_not_wait_while_a_dead_server_is_tried(
+def test_other_services_of_a_dead_server_fail_without_another_connect_timeout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another service of a dead server fails at once, without a second connect timeout."""
@@ -219,7 +223,7 @@ def test_threads_do_not_wait_while_a_dead_server_is_tried(
             trying.result(30)
 
 
-def test_a_server_that_comes_back_is_used_again() -> None:
+def test_a_dead_server_that_comes_back_is_used_again() -> None:
     """After the pause a dead server is tried again and no longer dead if it answers."""
     port = free_port()
     with open_client(retry_pause_s=0.01, max_retry_pause_s=0.01) as servers:
@@ -231,8 +235,7 @@ def test_a_server_that_comes_back_is_used_again() -> None:
             assert {} == servers.dump_state()["dead"]
 
 
-def test_dropping_keeps_newer_connections() -> None:
-    """A late error of a lost connection does not close its replacement."""
+def test_a_late_error_of_a_lost_connection_does_not_close_its_replacement() -> None:
     with FakeServer(echo) as server, FakeServer(echo) as other, open_client() as servers:
         fetch_body(servers, server.address)
         kept = servers.get_connection(other.address, "ClientService", build_deadline())
@@ -248,7 +251,7 @@ def test_dropping_keeps_newer_connections() -> None:
         assert kept.failure is None
 
 
-def test_a_short_deadline_closes_no_connection() -> None:
+def test_a_call_with_a_short_deadline_closes_no_connection() -> None:
     """A connection is closed only after a call waited for the full call timeout."""
     with FakeServer(echo) as server, open_client() as servers:
         line = servers.get_connection(server.address, "ClientService", build_deadline())
@@ -266,7 +269,9 @@ def test_a_short_deadline_closes_no_connection() -> None:
             servers.get_open_connection(server.address, "AdminService")
 
 
-def test_an_interrupted_opening_does_not_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_opening_does_not_block_the_next_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """After KeyboardInterrupt the next thread opens the connection."""
     real, first = ServerConnections._open_connection, [KeyboardInterrupt()]
 
@@ -283,7 +288,7 @@ def test_an_interrupted_opening_does_not_block(monkeypatch: pytest.MonkeyPatch) 
         assert b"on" == fetch_body(servers, server.address, b"on")
 
 
-def test_closed_connections_stay_closed() -> None:
+def test_a_closed_client_opens_no_connection() -> None:
     """A closed client closes all connections and raises ClientClosed on opening one."""
     with FakeServer(echo) as server:
         servers = ServerConnections(Settings())
@@ -301,7 +306,7 @@ def test_a_name_without_address_raises_unknown_host() -> None:
         servers.get_connection(("rs1.invalid", 16020), "ClientService", build_deadline())
 
 
-def test_a_silent_name_server_costs_only_the_deadline(
+def test_resolving_a_name_ends_at_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Resolving a name ends at the deadline of the connection."""
@@ -320,8 +325,7 @@ def test_a_silent_name_server_costs_only_the_deadline(
         go.set()
 
 
-def test_a_full_backlog_costs_the_connect_timeout() -> None:
-    """A server whose backlog is full costs the connect timeout."""
+def test_a_server_with_a_full_backlog_costs_the_connect_timeout() -> None:
     with closing(socket.create_server(("127.0.0.1", 0), backlog=0)) as listening:
         address = listening.getsockname()
         fillers = [socket.socket() for _ in range(4)]
@@ -337,7 +341,7 @@ def test_a_full_backlog_costs_the_connect_timeout() -> None:
             one.close()
 
 
-def test_threads_and_sockets_do_not_grow() -> None:
+def test_threads_and_sockets_do_not_grow_over_a_thousand_calls() -> None:
     """Threads and sockets do not grow over a thousand calls, errors and reconnections."""
 
     def script(peer: AcceptedConnection) -> None:
@@ -366,7 +370,7 @@ def test_threads_and_sockets_do_not_grow() -> None:
     assert before[1] >= count_open_files()
 
 
-def test_the_dump_is_json() -> None:
+def test_the_dump_of_all_connections_is_json() -> None:
     """The JSON dump has every connection and the dead servers."""
     with FakeServer(echo) as server, open_client() as servers:
         fetch_body(servers, server.address)

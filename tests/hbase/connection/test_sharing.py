@@ -34,7 +34,7 @@ CALLS = 120 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 60
 """Calls of each of many threads."""
 
 
-def test_sixteen_threads_each_get_their_own_answers() -> None:
+def test_each_of_sixteen_threads_gets_its_own_answers() -> None:
     """Answers that come shuffled, late and in bunches reach the right calls."""
     draw = random.Random(5)
 
@@ -65,7 +65,7 @@ def test_sixteen_threads_each_get_their_own_answers() -> None:
     assert [[b"%d/%d" % (thread, n) for n in range(CALLS)] for thread in range(16)] == found
 
 
-def test_waiting_threads_keep_their_own_deadlines() -> None:
+def test_a_follower_times_out_at_its_own_deadline() -> None:
     """A follower times out at its own deadline while the leader reads on."""
     over = threading.Event()
     with FakeServer(stall(over)) as server, ThreadPoolExecutor(1) as pool:
@@ -82,7 +82,7 @@ def test_waiting_threads_keep_their_own_deadlines() -> None:
         over.set()
 
 
-def test_a_short_deadline_leaves_the_connection_open() -> None:
+def test_a_call_with_a_short_deadline_fails_alone() -> None:
     """A call with a short deadline fails alone, and its late answer is dropped."""
 
     def script(peer: AcceptedConnection) -> None:
@@ -103,7 +103,7 @@ def test_a_short_deadline_leaves_the_connection_open() -> None:
             line.read(1.0)
 
 
-def test_sending_with_no_wait_never_waits() -> None:
+def test_sending_without_waiting_raises_busy_error_at_the_limit() -> None:
     """Sending without waiting raises BusyError at the limit, and `has_arrived` returns."""
     go = threading.Event()
 
@@ -125,8 +125,7 @@ def test_sending_with_no_wait_never_waits() -> None:
         assert 20_000 < int(call.result(Deadline(0.0)).message)
 
 
-def test_a_server_that_never_reads_costs_the_deadline() -> None:
-    """A request that is only half sent at its deadline breaks the connection."""
+def test_a_request_half_sent_at_its_deadline_breaks_the_connection() -> None:
     over = threading.Event()
     with FakeServer(stall(over)) as server, closing(open_connection(server)) as line:
 
@@ -143,7 +142,7 @@ def test_a_server_that_never_reads_costs_the_deadline() -> None:
         over.set()
 
 
-def test_waiting_to_send_ends_at_the_deadline() -> None:
+def test_a_call_waiting_to_send_fails_at_its_deadline() -> None:
     """If another thread is stuck sending, the call fails and the connection stays."""
     over = threading.Event()
     with FakeServer(stall(over)) as server, ThreadPoolExecutor(1) as pool:
@@ -159,7 +158,7 @@ def test_waiting_to_send_ends_at_the_deadline() -> None:
         over.set()
 
 
-def test_a_sender_reads_when_the_server_stops_reading() -> None:
+def test_a_sender_reads_answers_when_the_server_stops_reading() -> None:
     """A sender reads answers while a server stops reading until answers are taken."""
 
     def script(peer: AcceptedConnection) -> None:
@@ -174,7 +173,7 @@ def test_a_sender_reads_when_the_server_stops_reading() -> None:
     assert [True] * 40 == found
 
 
-def test_a_follower_becomes_the_leader() -> None:
+def test_a_follower_becomes_the_leader_when_the_leader_has_its_answer() -> None:
     """When the leader has its answer, a follower reads its own."""
     gone = threading.Event()
 
@@ -251,8 +250,7 @@ def test_a_cancelled_call_leaves_the_connection_open() -> None:
         assert 0 == line.in_flight_count
 
 
-def test_calls_in_flight_are_bounded() -> None:
-    """With a limit of two calls a third one waits."""
+def test_a_third_call_waits_at_a_limit_of_two() -> None:
     most = Queue[int]()
 
     def script(peer: AcceptedConnection) -> None:
@@ -275,7 +273,7 @@ def test_calls_in_flight_are_bounded() -> None:
     assert 2 == max(seen)
 
 
-def test_a_single_sender_reads_to_make_room() -> None:
+def test_a_single_sender_at_the_limit_reads_answers_itself() -> None:
     """A thread that reaches the limit reads the answers itself."""
     with (
         FakeServer(answer_each(lambda one: one.param)) as server,
@@ -286,7 +284,7 @@ def test_a_single_sender_reads_to_make_room() -> None:
     assert [encode_varint(n) for n in range(50)] == found
 
 
-def test_too_many_calls_in_flight_raise_busy_error() -> None:
+def test_a_call_above_the_limit_raises_busy_error() -> None:
     """A call above the limit raises BusyError and is not sent."""
     over = threading.Event()
     with FakeServer(stall(over)) as server:
@@ -302,7 +300,7 @@ def test_too_many_calls_in_flight_raise_busy_error() -> None:
         over.set()
 
 
-def test_threads_that_wait_to_send_fail_when_the_server_hangs_up() -> None:
+def test_a_hang_up_raises_in_threads_that_wait_to_send() -> None:
     """A hang-up raises in the leader and in waiting senders, and leaves no lock held."""
     over = threading.Event()
 
@@ -327,7 +325,7 @@ def test_threads_that_wait_to_send_fail_when_the_server_hangs_up() -> None:
         assert (False, {}) == (line._lock.locked(), line._readers._followers)
 
 
-def test_closing_wakes_all_threads() -> None:
+def test_closing_a_connection_wakes_all_threads() -> None:
     """Closing a connection raises in the leader, the followers and later calls."""
     over = threading.Event()
     with FakeServer(stall(over)) as server, ThreadPoolExecutor(4) as pool:
@@ -345,7 +343,7 @@ def test_closing_wakes_all_threads() -> None:
         over.set()
 
 
-def test_an_interrupted_read_breaks_the_connection(
+def test_an_interrupted_read_wakes_all_other_threads_with_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ctrl-C during a read wakes all other threads with an error."""

@@ -40,7 +40,7 @@ class Stream:
         """Do nothing."""
 
 
-def test_a_woken_follower_that_is_done_wakes_another() -> None:
+def test_a_woken_follower_whose_call_was_cancelled_wakes_another() -> None:
     """If a woken follower's call was cancelled, another follower becomes the leader."""
     lock, stream = Lock(), Stream()
     turns = LeaderFollowers(lock, stream)
@@ -86,7 +86,7 @@ def test_wake_all_wakes_every_follower() -> None:
     assert (False, {}) == (thread.is_alive(), turns._followers)
 
 
-def test_an_interrupted_leader_stops_leading() -> None:
+def test_an_interrupted_leader_leaves_no_leader() -> None:
     """KeyboardInterrupt during a read leaves no leader."""
     stream = Stream(1, 2)
     turns = LeaderFollowers(Lock(), stream)

@@ -21,21 +21,20 @@ def build_region(start: bytes, stop: bytes, number: int = 1, seqnum: int = 2) ->
 HALVES = RegionMap([build_region(b"", b"m"), build_region(b"m", b"")])
 
 
-def test_a_newer_region_replaces_all_it_overlaps() -> None:
+def test_a_newer_region_replaces_all_regions_it_overlaps() -> None:
     """A merged region replaces both of its parents."""
     merged = build_region(b"", b"", 2)
     assert (merged,) == HALVES.with_region(merged).regions
 
 
-def test_an_older_region_and_the_newer_one_are_both_dropped() -> None:
+def test_an_older_region_and_the_newer_one_it_overlaps_are_both_dropped() -> None:
     """An older region and the newer one that it overlaps are dropped until the next lookup."""
     newer = RegionMap([build_region(b"", b"m", 5), build_region(b"m", b"", 1)])
     assert (build_region(b"m", b""),) == newer.with_region(build_region(b"a", b"b", 4)).regions
 
 
 @pytest.mark.parametrize(("seqnum", "kept"), [(1, 2), (2, 2), (3, 3)])
-def test_the_later_opening_of_a_region_is_kept(seqnum: int, kept: int) -> None:
-    """A late answer does not restore an old location."""
+def test_a_late_answer_does_not_restore_an_old_location(seqnum: int, kept: int) -> None:
     known = HALVES.with_region(build_region(b"m", b"", seqnum=seqnum)).find_region(b"z")
     assert known is not None
     assert kept == known.seqnum
@@ -56,7 +55,7 @@ def test_binary_search_finds_the_region_of_a_row(
 
 
 @given(st.lists(st.tuples(KEYS, KEYS, st.integers(1, 9)), max_size=12))
-def test_regions_never_overlap(pieces: list[tuple[bytes, bytes, int]]) -> None:
+def test_cached_regions_never_overlap(pieces: list[tuple[bytes, bytes, int]]) -> None:
     """After any insertions the regions are disjoint and sorted."""
     known = RegionMap()
     for start, stop, number in pieces:

@@ -57,12 +57,12 @@ def build_failure(error: BaseException) -> Callable[[], int]:
     return ask
 
 
-def test_the_answer_is_shared() -> None:
+def test_concurrent_lookups_of_a_region_share_one_answer() -> None:
     """A second thread gets the answer of the first lookup."""
     assert 1 == share_lookup(lambda: 1, Deadline.from_now(60))
 
 
-def test_a_failure_is_shared() -> None:
+def test_a_failed_shared_lookup_raises_in_each_thread() -> None:
     """Each thread raises its own copy of the error."""
     with pytest.raises(ConnectionLost, match="it hung up") as caught:
         share_lookup(build_failure(LOST_CONNECTION), Deadline.from_now(60))
@@ -70,12 +70,12 @@ def test_a_failure_is_shared() -> None:
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt(), OperationTimedOut("t", "in a hurry")])
-def test_another_thread_takes_over_a_lookup(end: BaseException) -> None:
+def test_another_thread_takes_over_an_interrupted_lookup(end: BaseException) -> None:
     """If the first thread is interrupted or out of time, the next one does the lookup."""
     assert 2 == share_lookup(build_failure(end), Deadline.from_now(60))
 
 
-def test_waiting_for_another_lookup_ends_at_the_deadline() -> None:
+def test_waiting_for_the_lookup_of_another_thread_ends_at_the_deadline() -> None:
     """A lookup of another thread that hangs blocks no thread beyond its deadline."""
     flights: SingleFlight[int] = SingleFlight("t")
     asking, go_on = Event(), Event()

@@ -61,15 +61,14 @@ def build_meta(splits: list[bytes] | None = None) -> FakeMeta:
      b"m" * 32_767, b"n", b"\xff" * 32_767],
 )  # fmt: skip
 @pytest.mark.parametrize("table", ["t", "t2", "ns:t"])
-def test_a_row_is_located(table: str, row: bytes) -> None:
-    """A first lookup returns the region of any row key."""
+def test_a_first_lookup_returns_the_region_of_any_row_key(table: str, row: bytes) -> None:
     fake = build_meta()
     assert parse_region(fake.truth(table, row)) == open_locations(fake).locate_region(
         table, row, build_deadline()
     )
 
 
-def test_the_default_namespace_may_be_named() -> None:
+def test_the_default_namespace_may_be_named_explicitly() -> None:
     """The table `default:t` is the table `t`."""
     fake = build_meta()
     assert "t" == open_locations(fake).locate_region("default:t", b"x", build_deadline()).table
@@ -95,7 +94,7 @@ def test_ten_regions_are_prefetched() -> None:
 
 
 @pytest.mark.parametrize("row", [b"", b"\x00", b"\x00\x00", b"m", b"m\x00", b"\xff" * 9])
-def test_the_region_below_a_row_is_located(row: bytes) -> None:
+def test_a_reversed_scan_locates_the_region_below_its_start(row: bytes) -> None:
     """A reversed scan finds the region of the greatest keys below its start, cached or not."""
     fake = build_meta()
     living = fake.living("t")
@@ -170,7 +169,7 @@ def test_a_lookup_waits_for_a_table_without_regions() -> None:
         open_locations(fake).locate_region("t", b"k", Deadline.from_now(0.05))
 
 
-def test_retired_parents_are_skipped() -> None:
+def test_the_retired_parent_of_a_split_hides_no_region() -> None:
     """The parent of a split region does not hide regions that were merged since."""
     fake = build_meta([b"c"])
     fake.split("t", b"m")
@@ -180,7 +179,7 @@ def test_retired_parents_are_skipped() -> None:
     assert [parse_region(fake.truth("t", row)) for row in (b"d", b"z")] == got
 
 
-def test_many_retired_parents_are_skipped() -> None:
+def test_a_lookup_reads_on_past_many_retired_regions() -> None:
     """A lookup reads on while an answer has only retired regions."""
     fake = FakeMeta()
     fake.create("t")
@@ -192,7 +191,7 @@ def test_many_retired_parents_are_skipped() -> None:
 
 
 @pytest.mark.parametrize("below", [False, True])
-def test_a_heartbeat_is_not_the_end(*, below: bool) -> None:
+def test_a_heartbeat_does_not_end_a_lookup(*, below: bool) -> None:
     """A lookup goes on after an empty answer that says there is more."""
     fake = build_meta()
     fake.heartbeats = 4
@@ -202,7 +201,7 @@ def test_a_heartbeat_is_not_the_end(*, below: bool) -> None:
 
 
 @pytest.mark.parametrize(("page", "partial"), [(1, False), (2, True), (7, True), (1000, False)])
-def test_a_listing_reads_all_pages(page: int, *, partial: bool) -> None:
+def test_a_listing_of_regions_reads_all_pages(page: int, *, partial: bool) -> None:
     """A listing has all regions despite heartbeats and rows split between answers."""
     fake = build_meta([b"%04d" % number for number in range(40)])
     fake.split("t", b"0007x")
@@ -215,7 +214,7 @@ def test_a_listing_reads_all_pages(page: int, *, partial: bool) -> None:
     assert scans == fake.scans
 
 
-def test_a_listing_waits_for_complete_regions() -> None:
+def test_a_listing_of_regions_waits_until_they_are_complete() -> None:
     """A listing waits for missing, overlapping or closed regions, and its error names them."""
     for change, says in (
         ({"stop": b"a"}, "gap or overlap at b'a': the next region starts at b'c'"),
@@ -231,7 +230,7 @@ def test_a_listing_waits_for_complete_regions() -> None:
             open_locations(fake).list_regions("t", Deadline.from_now(0.03))
 
 
-def test_a_listing_of_a_missing_table_fails() -> None:
+def test_listing_the_regions_of_a_missing_table_raises_at_once() -> None:
     """An unknown table and a disabled one raise at once."""
     fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="CLOSED")
@@ -241,7 +240,7 @@ def test_a_listing_of_a_missing_table_fails() -> None:
             open_locations(fake).list_regions(table, build_deadline())
 
 
-def test_a_lost_meta_is_looked_up_again() -> None:
+def test_a_lost_server_of_meta_is_looked_up_again() -> None:
     """If the server of meta is lost, the registry is asked again and the lookup succeeds."""
     fake = build_meta()
     fake.failures = [LOST_CONNECTION, NotServingRegion("rs0:16020", "hbase:meta is not there")]
@@ -249,7 +248,7 @@ def test_a_lost_meta_is_looked_up_again() -> None:
     assert (2, [META_SERVER.address]) == (fake.asked_where, fake.dropped)
 
 
-def test_errors_that_are_not_retriable_are_raised() -> None:
+def test_an_error_that_is_not_retriable_fails_a_lookup_at_once() -> None:
     """AccessDenied of hbase:meta fails at once."""
     fake = build_meta()
     fake.failures = [AccessDenied("rs0:16020", "no")]
@@ -257,7 +256,7 @@ def test_errors_that_are_not_retriable_are_raised() -> None:
         open_locations(fake).locate_region("t", b"k", build_deadline())
 
 
-def test_an_unknown_host_is_tried_a_few_times() -> None:
+def test_a_server_of_meta_without_address_is_tried_a_few_times() -> None:
     """A server of hbase:meta without address fails before the deadline."""
     fake = build_meta()
     fake.failures = [UnknownHost("rs0:16020", "the name cannot be resolved")] * 50
@@ -280,7 +279,7 @@ def test_a_stale_region_is_used_while_meta_is_lost() -> None:
     assert {} == {t: n for t, n in locations.dump_state()["stale_regions"].items() if n}
 
 
-def test_forgetting_an_old_location_keeps_the_new_one() -> None:
+def test_a_late_error_of_an_old_location_does_not_drop_the_new_one() -> None:
     """A late error of an old location does not drop its replacement."""
     fake = build_meta()
     locations = open_locations(fake)
@@ -294,7 +293,7 @@ def test_forgetting_an_old_location_keeps_the_new_one() -> None:
     assert scans == fake.scans
 
 
-def test_all_regions_of_a_server_are_forgotten() -> None:
+def test_all_cached_regions_of_a_lost_server_are_dropped() -> None:
     """Regions of other servers stay cached, and so does hbase:meta."""
     fake = build_meta()
     locations = open_locations(fake)
@@ -318,7 +317,7 @@ def test_a_newer_location_in_an_error_is_cached() -> None:
     assert SERVERS[2] == locations.locate_region("t", b"k", build_deadline()).server
 
 
-def test_a_forgotten_table_has_no_stale_regions() -> None:
+def test_a_dropped_table_has_no_stale_regions() -> None:
     """A table that was dropped and created again keeps nothing of the old one."""
     fake = build_meta()
     locations = open_locations(fake)
@@ -340,14 +339,14 @@ def test_meta_is_located_by_the_registry() -> None:
     assert 2 == fake.asked_where
 
 
-def test_the_registry_learns_the_servers() -> None:
+def test_the_registry_gets_the_servers_of_all_regions_that_are_read() -> None:
     """The servers of all regions that are read are given to the registry."""
     fake = build_meta()
     open_locations(fake).list_regions("t", build_deadline())
     assert set(SERVERS) == fake.learnt
 
 
-def test_sixteen_threads_make_one_lookup() -> None:
+def test_sixteen_threads_that_miss_a_region_share_one_lookup() -> None:
     """Threads that miss the same region share one lookup."""
     fake = build_meta()
     locations = open_locations(fake)
@@ -370,7 +369,7 @@ def test_sixteen_threads_make_one_lookup() -> None:
     assert (2, {parse_region(fake.truth("t", b"k"))}) == (fake.scans, set(found))
 
 
-def test_closing_ends_a_waiting_lookup() -> None:
+def test_closing_the_client_ends_a_waiting_lookup() -> None:
     """A lookup that waits for a region raises ClientClosed at once."""
     fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="OPENING")

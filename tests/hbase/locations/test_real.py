@@ -62,7 +62,9 @@ def random_keys(count: int) -> Iterator[bytes]:
     yield from (b"", b"\xff" * 32_767, b"k" * 32_767)
 
 
-def test_every_row_is_located(hbase_cluster: Cluster, table: str, locations: RegionLocator) -> None:
+def test_every_row_of_a_real_table_is_located(
+    hbase_cluster: Cluster, table: str, locations: RegionLocator
+) -> None:
     """300 keys are looked up without cache, and so are the keys below them."""
     want = hbase_cluster.judge.regions(table)
     assert 21 == len(want)
@@ -76,7 +78,7 @@ def test_every_row_is_located(hbase_cluster: Cluster, table: str, locations: Reg
         assert below.start == locations.locate_region_before(table, key, build_deadline()).start
 
 
-def test_the_listing_is_that_of_the_official_client(
+def test_a_listing_of_regions_equals_that_of_the_official_client(
     hbase_cluster: Cluster, table: str, locations: RegionLocator
 ) -> None:
     """A listing has all regions in key order, as of the official client."""

@@ -26,7 +26,7 @@ def build_row(entry: MetaEntry, **changed: bytes | None) -> RowCells:
     return RowCells(entry.name, kept + more)
 
 
-def test_the_lookup_is_the_recorded_one() -> None:
+def test_a_lookup_request_has_the_recorded_bytes() -> None:
     """A lookup is a reversed small scan of one row with the recorded bytes."""
     param, cells = build_meta_scan(
         build_key_above_holder("t", b"row"), b"t,,", 1, reverse=True
@@ -45,7 +45,7 @@ def test_the_lookup_is_the_recorded_one() -> None:
     )
 
 
-def test_a_long_key_is_truncated() -> None:
+def test_a_row_key_of_meta_is_truncated_to_the_greatest_length() -> None:
     """No row key of hbase:meta is longer than 32,767 bytes."""
     longest = b"\xff" * 32_767
     rows = (
@@ -56,7 +56,7 @@ def test_a_long_key_is_truncated() -> None:
     assert [32_767, 32_766, 7] == [len(row) for row in rows]
 
 
-def test_a_row_is_parsed() -> None:
+def test_a_row_of_meta_is_parsed_from_its_columns() -> None:
     """Table, bounds, state, server and opening come from its columns."""
     row = parse_meta_row(build_row(ENTRY))
     assert row is not None
@@ -80,14 +80,14 @@ def test_only_open_regions_have_a_location(state: bytes) -> None:
     assert (None, ENTRY.server) == (row.open_region, row.server)
 
 
-def test_a_row_without_a_state_is_open() -> None:
+def test_a_meta_row_without_a_state_is_an_open_region() -> None:
     """A row without a state, from old versions of HBase, is an open region."""
     row = parse_meta_row(build_row(ENTRY, state=None))
     assert row is not None
     assert row.open_region is not None
 
 
-def test_a_row_without_a_server_is_not_open() -> None:
+def test_a_meta_row_without_a_server_is_not_open() -> None:
     """A row without a server, such as a cloned snapshot's parent, is not open."""
     row = parse_meta_row(build_row(ENTRY, server=None))
     assert row is not None
@@ -95,7 +95,7 @@ def test_a_row_without_a_server_is_not_open() -> None:
 
 
 @pytest.mark.parametrize("info", [None, b"junk"])
-def test_rows_without_a_region_are_skipped(info: bytes | None) -> None:
+def test_meta_rows_without_a_region_are_skipped(info: bytes | None) -> None:
     """A row without the column of a region is ignored."""
     assert parse_meta_row(build_row(ENTRY, regioninfo=info)) is None
 
@@ -110,7 +110,7 @@ def test_rows_without_a_region_are_skipped(info: bytes | None) -> None:
         {"server": b"h:99999"},
     ],
 )
-def test_malformed_rows_raise_wire_format_errors(change: dict[str, bytes]) -> None:
+def test_malformed_meta_rows_raise_wire_format_errors(change: dict[str, bytes]) -> None:
     """Malformed bytes raise no other error."""
     with pytest.raises(Unavailable):
         parse_meta_row(build_row(ENTRY, **change))
@@ -120,6 +120,5 @@ def test_malformed_rows_raise_wire_format_errors(change: dict[str, bytes]) -> No
     "name", [b"t", b"t,a", b"t,a,", b"t,a,x17.0123.", b"t,a,.0123.", b"t,a," + b"1" * 5000]
 )
 def test_a_region_name_without_id_is_malformed(name: bytes) -> None:
-    """A region name without an id is malformed."""
     with pytest.raises(WireFormatError, match="is not the name of a region"):
         parse_meta_row(build_row(ENTRY)._replace(row=name))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.hbase.wire.names import ServerName
 
 
-def test_a_shared_lookup_may_time_out_for_one_thread() -> None:
+def test_a_shared_lookup_times_out_only_for_the_thread_with_the_shorter_deadline() -> None:
     """In a shared lookup the thread with the shorter deadline fails, and others go on."""
     fake = build_meta()
     calls: list[float] = []
@@ -51,7 +51,7 @@ def test_a_shared_lookup_may_time_out_for_one_thread() -> None:
     assert max(calls) <= 0.1
 
 
-def test_a_malformed_answer_is_retried_a_few_times() -> None:
+def test_a_malformed_lookup_answer_is_retried_a_few_times() -> None:
     """A malformed answer is retried a few times and then raised."""
     fake = build_meta()
     bad = Response(0, None, b"\xff", b"")
@@ -63,7 +63,7 @@ def test_a_malformed_answer_is_retried_a_few_times() -> None:
         open_locations(fake).locate_region("t", b"x", build_deadline())
 
 
-def test_dropped_tables_leave_nothing_in_the_cache() -> None:
+def test_a_dropped_table_leaves_no_regions_in_the_cache() -> None:
     """Cached and stale regions of a table are removed when the table is missing."""
     fake = build_meta()
     locations = open_locations(fake)

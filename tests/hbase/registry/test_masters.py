@@ -92,7 +92,7 @@ def build_deadline() -> Deadline:
     return Deadline.from_now(60)
 
 
-def test_a_master_answers_all_lookups() -> None:
+def test_a_master_answers_all_registry_lookups() -> None:
     """A master returns the id, the active master and the server of hbase:meta."""
     asked = FakeServers(m1=ANSWERS).registry()
     told = (
@@ -104,7 +104,7 @@ def test_a_master_answers_all_lookups() -> None:
 
 
 @pytest.mark.parametrize("empty", [b"", REPLICA])
-def test_an_empty_answer_is_skipped(empty: bytes) -> None:
+def test_an_empty_answer_of_a_starting_master_is_skipped(empty: bytes) -> None:
     """If a starting master does not know hbase:meta yet, the next one is asked."""
     starting = {**ANSWERS, "GetMetaRegionLocations": empty}
     assert RS1 == FakeServers(m1=starting, m2=ANSWERS).registry().get_meta_server(build_deadline())
@@ -122,7 +122,7 @@ def test_region_servers_are_asked_when_all_masters_are_dead() -> None:
     assert RS1 == asked.get_meta_server(build_deadline())
 
 
-def test_nodes_that_answer_are_used_in_turn() -> None:
+def test_registry_nodes_that_answer_are_used_in_turn() -> None:
     """A node with old data is not used for every lookup, and dead nodes come last."""
     fakes = FakeServers(m2=ANSWERS, m3=ANSWERS)
     asked = fakes.registry("hbase+master://m1,m2,m3")
@@ -133,7 +133,7 @@ def test_nodes_that_answer_are_used_in_turn() -> None:
     assert "m1" not in turns[3:]
 
 
-def test_the_error_has_the_failure_of_each_node() -> None:
+def test_the_registry_error_has_the_failure_of_each_node() -> None:
     """The error names every node and why it did not answer."""
     fakes = FakeServers(m1={"GetMetaRegionLocations": b"\xff"}, m2={})
     with pytest.raises(ClusterNotFound) as caught:
@@ -145,7 +145,7 @@ def test_the_error_has_the_failure_of_each_node() -> None:
     ] == list(caught.value.replies)
 
 
-def test_silent_nodes_are_not_permanent() -> None:
+def test_an_error_of_silent_nodes_is_retriable() -> None:
     """If no server answers, the error is retriable and its text lists three nodes."""
     with pytest.raises(RegistryUnavailable, match=r"m3:16000: nobody is there; and 2 more servers"):
         FakeServers().registry("hbase+master://m1,m2,m3,m4,m5").get_meta_server(build_deadline())
@@ -158,7 +158,7 @@ def test_silent_nodes_are_not_permanent() -> None:
         HeaderRefused("m1:16000", "the server hung up before its first answer"),
     ],
 )
-def test_errors_that_may_pass_are_likely_permanent_at_first(error: HBaseError) -> None:
+def test_registry_errors_are_retried_without_a_limit_after_one_success(error: HBaseError) -> None:
     """Errors are retried a few times, and without a limit after one success."""
     fakes = FakeServers(m1=error)
     asked = fakes.registry("hbase+master://m1")
@@ -180,13 +180,12 @@ def test_errors_that_may_pass_are_likely_permanent_at_first(error: HBaseError) -
         MalformedAnswer("m1:16000", "the server answers with HTTP"),
     ],
 )
-def test_a_server_that_is_not_hbase_is_final(error: HBaseError) -> None:
-    """A server that answers with TLS or HTTP raises ClusterNotFound."""
+def test_a_server_that_answers_with_tls_or_http_raises_cluster_not_found(error: HBaseError) -> None:
     with pytest.raises(ClusterNotFound, match=f"m1:16000: {error.mistake.problem}"):
         FakeServers(m1=error).registry("hbase+master://m1").get_meta_server(build_deadline())
 
 
-def test_nodes_without_time_left_are_in_the_error() -> None:
+def test_nodes_that_were_not_asked_in_time_are_in_the_error() -> None:
     """After the deadline only one node is asked, and the error names the others."""
     with pytest.raises(RegistryUnavailable, match="m2:16000: the server was not asked"):
         FakeServers().registry().get_meta_server(Deadline.from_now(0))

@@ -25,7 +25,9 @@ def servers() -> Iterator[ServerConnections]:
     opened.close()
 
 
-def test_both_registries_agree(hbase_cluster: Cluster, servers: ServerConnections) -> None:
+def test_zookeeper_and_master_registries_return_the_same_answers(
+    hbase_cluster: Cluster, servers: ServerConnections
+) -> None:
     """ZooKeeper and the master return the same id, master and server of hbase:meta."""
     urls = (f"hbase://{hbase_cluster.zookeeper}", f"hbase+master://{hbase_cluster.master}")
     until = Deadline.from_now(60)
@@ -38,7 +40,9 @@ def test_both_registries_agree(hbase_cluster: Cluster, servers: ServerConnection
     assert (status.master, True) == (told[0][0], told[0][1] in status.live)
 
 
-def test_region_servers_answer_lookups(hbase_cluster: Cluster, servers: ServerConnections) -> None:
+def test_region_servers_answer_registry_lookups(
+    hbase_cluster: Cluster, servers: ServerConnections
+) -> None:
     """The address of a region server works as well as that of a master."""
     until = Deadline.from_now(60)
     nodes = [f"127.0.0.1:{port}" for port in hbase_cluster.state.ports.servers]
@@ -46,7 +50,7 @@ def test_region_servers_answer_lookups(hbase_cluster: Cluster, servers: ServerCo
     assert hbase_cluster.judge.status().master == str(asked.get_master(until))
 
 
-def test_wrong_ports_and_roots_raise_errors(
+def test_wrong_ports_and_roots_raise_the_right_errors(
     hbase_cluster: Cluster, servers: ServerConnections
 ) -> None:
     """ZooKeeper's port, a master's port and a missing root raise the right errors."""

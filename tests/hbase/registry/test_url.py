@@ -22,12 +22,14 @@ from rowkey.hbase.registry import REGISTRIES, ClusterAddress, InvalidClusterUrl,
         ("hbase+master://m1,m_2.x.:1/", [("m1", 16000), ("m_2.x.", 1)], ""),
     ],
 )  # fmt: skip
-def test_a_url_is_parsed(url: str, nodes: list[tuple[str, int]], root: str) -> None:
+def test_a_cluster_url_is_parsed_with_defaults(
+    url: str, nodes: list[tuple[str, int]], root: str
+) -> None:
     """A port belongs to the host before it, and missing parts have defaults."""
     assert ClusterAddress(url.partition("://")[0], tuple(nodes), root) == parse_url(url)
 
 
-def test_all_mistakes_are_reported_at_once() -> None:
+def test_all_mistakes_of_a_cluster_url_are_reported_at_once() -> None:
     """One error lists everything that is wrong, in the order of the URL."""
     url = "hbase://u:secret@a,,b:0,a:x,[::1,::1,c:70000,d d,[zk],e:1f,e,a/hb/../x?y=1#z"
     with pytest.raises(InvalidClusterUrl) as caught:
@@ -53,7 +55,7 @@ def test_all_mistakes_are_reported_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "says"),
+    ("url", "message"),
     [
         ("hbase://", "the host is empty"),
         ("hbase://zk1:hbase", "If it is a znode, write a / before it."),
@@ -73,16 +75,18 @@ def test_all_mistakes_are_reported_at_once() -> None:
         ("hbase://u:pa/ss?w#o@zk1", "the URL has a login"),
     ],
 )
-def test_a_mistake_is_explained(url: str, says: str) -> None:
+def test_a_mistake_in_a_cluster_url_is_explained_without_the_password(
+    url: str, message: str
+) -> None:
     """The error says what is right, and never repeats a password."""
     with pytest.raises(InvalidArgument) as caught:
         parse_url(url)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
 @given(st.text(max_size=40) | st.text("hbase+master:/@[]:.,?#%0129ab", max_size=40))
-def test_any_text_is_parsed_or_rejected(text: str) -> None:
+def test_any_text_is_parsed_as_a_cluster_url_or_rejected(text: str) -> None:
     """Any text gives an address that parses as itself, or InvalidClusterUrl."""
     for url in (text, *(f"{scheme}://{text}" for scheme in REGISTRIES)):
         try:
@@ -92,7 +96,7 @@ def test_any_text_is_parsed_or_rejected(text: str) -> None:
         assert place == parse_url(str(place))
 
 
-def test_a_url_must_be_a_text() -> None:
+def test_a_cluster_url_must_be_a_text() -> None:
     """Any other type raises InvalidClusterUrl."""
     nothing: str = None  # type: ignore[assignment]
     with pytest.raises(InvalidArgument, match="url: None is not a text"):

@@ -50,7 +50,7 @@ def build_registry(*nodes: str, root: str = "") -> Registry:
     return parse_url(f"hbase://{','.join(nodes)}{root}").open_registry(no_servers, Settings())
 
 
-def test_znodes_of_a_cluster_are_read() -> None:
+def test_the_znodes_of_a_cluster_are_read() -> None:
     """The id, the master and the server of hbase:meta are read, and each session is closed."""
     with FakeZooKeeper(CLUSTER) as zookeeper:
         asked = build_registry(zookeeper.node)
@@ -62,13 +62,13 @@ def test_znodes_of_a_cluster_are_read() -> None:
     assert (3, 3) == (zookeeper.sessions, zookeeper.closed)
 
 
-def test_pings_and_events_are_skipped() -> None:
+def test_pings_and_events_before_an_answer_are_skipped() -> None:
     """A ping or an event before the answer is not mistaken for it."""
     with FakeZooKeeper(CLUSTER, "chatty") as zookeeper:
         assert RS1 == build_registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
 
 
-def test_the_path_of_the_url_is_the_root() -> None:
+def test_the_path_of_the_url_is_the_root_znode() -> None:
     """The znodes are read below the path of the URL."""
     with FakeZooKeeper({"/a/b/meta-region-server": META}) as zookeeper:
         assert RS1 == build_registry(zookeeper.node, root="/a/b").get_meta_server(
@@ -77,7 +77,7 @@ def test_the_path_of_the_url_is_the_root() -> None:
 
 
 @pytest.mark.parametrize("mode", ["silent", "mute", "drip"])
-def test_a_slow_server_costs_only_the_deadline(mode: str) -> None:
+def test_a_slow_zookeeper_server_costs_only_the_deadline(mode: str) -> None:
     """A server that answers nothing, or one byte at a time, costs no more than the deadline."""
     with FakeZooKeeper(CLUSTER, mode) as zookeeper:
         began = monotonic()
@@ -91,24 +91,24 @@ def test_a_slow_server_costs_only_the_deadline(mode: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "says"),
+    ("mode", "message"),
     [("hang up", "closed the connection|reset"), ("refuse", "refused the session"),
      ("garbage", "not speak ZooKeeper's protocol"),
      ("huge", "not speak ZooKeeper's protocol: a frame"),
      ("short", "not speak ZooKeeper's protocol")],
 )  # fmt: skip
-def test_the_error_names_the_node_and_its_failure(mode: str, says: str) -> None:
+def test_the_error_names_the_zookeeper_node_and_its_failure(mode: str, message: str) -> None:
     """The error names the node, and how it failed."""
     with FakeZooKeeper(CLUSTER, mode) as zookeeper:
         with pytest.raises((RegistryUnavailable, ClusterNotFound)) as caught:
             build_registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
         (said,) = caught.value.replies
     assert zookeeper.node == said.node
-    assert any(one in said.text for one in says.split("|"))
+    assert any(one in said.text for one in message.split("|"))
 
 
 @pytest.mark.parametrize(
-    ("held", "says"),
+    ("content", "message"),
     [
         ({}, "there is no znode /hbase/hbaseid"),
         ({"/hbase/meta-region-server": -102}, "does not allow this (NoAuth)"),
@@ -122,17 +122,19 @@ def test_the_error_names_the_node_and_its_failure(mode: str, says: str) -> None:
         ({"/hbase/hbaseid": b"PBUF"}, "there is no znode /hbase/meta-region-server"),
     ],
 )
-def test_bad_znodes_are_reported(held: dict[str, bytes | int], says: str) -> None:
+def test_a_missing_or_malformed_znode_is_reported(
+    content: dict[str, bytes | int], message: str
+) -> None:
     """A missing, unreadable, malformed or unready znode is in the error."""
     with (
-        FakeZooKeeper(held) as zookeeper,
+        FakeZooKeeper(content) as zookeeper,
         pytest.raises((RegistryUnavailable, ClusterNotFound)) as caught,
     ):
         build_registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
-    assert says in caught.value.replies[0].text
+    assert message in caught.value.replies[0].text
 
 
-def test_a_wrong_root_is_final_and_a_missing_master_is_not() -> None:
+def test_a_wrong_root_znode_is_final_and_a_missing_master_is_not() -> None:
     """Without an id there is no cluster, but a missing master may come back."""
     with FakeZooKeeper({"/hbase/hbaseid": CLUSTER["/hbase/hbaseid"]}) as zookeeper:
         with pytest.raises(ClusterNotFound, match=r"zookeeper\.znode\.parent"):
@@ -142,7 +144,7 @@ def test_a_wrong_root_is_final_and_a_missing_master_is_not() -> None:
     assert (True, False) == (caught.value.is_retriable, ClusterNotFound.is_retriable)
 
 
-def test_a_cluster_that_was_found_is_retried() -> None:
+def test_a_missing_root_znode_is_retried_after_one_success() -> None:
     """After one success, a missing root is not final."""
     with FakeZooKeeper(CLUSTER) as zookeeper:
         asked = build_registry(zookeeper.node)
@@ -152,7 +154,7 @@ def test_a_cluster_that_was_found_is_retried() -> None:
             asked.get_meta_server(Deadline.from_now(60))
 
 
-def test_all_nodes_are_tried() -> None:
+def test_a_silent_zookeeper_node_gets_its_share_of_the_time() -> None:
     """A silent node gets its share of the time, and is tried last from then on."""
     with FakeZooKeeper(CLUSTER) as good, FakeZooKeeper(mode="silent") as silent:
         asked = build_registry(silent.node, "127.0.0.1:1", "no-such-host.invalid", good.node)

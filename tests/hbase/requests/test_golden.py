@@ -43,7 +43,7 @@ def _answer(frame: str) -> Response:
     return frames.parse_response(bytes.fromhex(frame)[4:])
 
 
-def test_batch_of_one_put() -> None:
+def test_a_batch_of_one_put_has_the_recorded_bytes() -> None:
     """A batch of one put has the bytes of a recorded frame, also when encoded from columns."""
     param, cells = Multi([(REGION, [PUT_R1])]).encode(b"")
     assert MULTI == frames.encode_request(2, "Multi", param, cells).hex()
@@ -51,35 +51,33 @@ def test_batch_of_one_put() -> None:
     assert (param, cells) == RawMulti([(REGION, actions, 1)], block).encode(b"")
 
 
-def test_time_to_live() -> None:
-    """A time to live is an attribute of a mutation."""
+def test_a_time_to_live_is_an_attribute_of_a_mutation() -> None:
     sent = encode_mutation(b"r", PUT, 1, ttl_ms=600_000).hex()
     assert "2a100a045f74746c120800000000000927c0" in sent
 
 
-def test_put_done() -> None:
+def test_the_recorded_answer_to_a_put_has_no_result() -> None:
     """A successful put has no result."""
     put: Request[Any] = Mutate(*PUT_R1)
     assert put.decode(_answer("00000006020802021001")) is None
 
 
-def test_get_of_nothing() -> None:
-    """A get of a missing row has no cells."""
+def test_the_recorded_answer_to_a_get_of_a_missing_row_has_no_cells() -> None:
     assert RowCells(b"r", []) == Get(b"r").decode(_answer("00000008020802040a021000"))
 
 
-def test_exists() -> None:
+def test_the_recorded_answer_to_an_existence_check_is_true() -> None:
     """An existing row exists."""
     assert Exists(b"r").decode(_answer("0000000a020802060a0410001801"))
 
 
-def test_check_refused() -> None:
+def test_the_recorded_answer_to_a_false_check_says_that_nothing_was_written() -> None:
     """A false check wrote nothing."""
     check = CheckAndMutate(b"r1", "d", b"q", "=", b"v", PUT_R1.cells)
     assert not check.decode(_answer("00000006020802021000"))
 
 
-def test_get() -> None:
+def test_the_recorded_answer_to_a_get_has_the_cell_of_the_cell_block() -> None:
     """A get returns the cell of the cell block."""
     frame = (
         "0000002b0608021a02081d060a0410012000000000190000001000000001000272310164710000018bcfe5"
@@ -88,8 +86,7 @@ def test_get() -> None:
     assert RowCells(b"r1", [GOLDEN_CELL]) == Get(b"r1").decode(_answer(frame))
 
 
-def test_batch_answered_in_another_order() -> None:
-    """Results are matched by index, not by position."""
+def test_batch_results_are_matched_by_index_and_not_by_position() -> None:
     frame = (
         "000000390608021a02081d140a100a0808021204100120000a04080112001a000000001900000010000000"
         "01000272310164710000018bcfe568000476"
@@ -98,8 +95,7 @@ def test_batch_answered_in_another_order() -> None:
     assert [None, RowCells(b"r1", [GOLDEN_CELL])] == batch.decode(_answer(frame))
 
 
-def test_batch_for_a_region_that_is_elsewhere() -> None:
-    """The error of a region is the error of each of its actions."""
+def test_the_error_of_a_region_is_the_error_of_each_of_its_actions() -> None:
     java = "org.apache.hadoop.hbase.NotServingRegionException"
     fault = {"name": java, "value": f"{java}: t,, is not online on rs\n\tat x".encode()}
     answer = protos.build_message("MultiResponse", regionActionResult=[{"exception": fault}])
@@ -108,7 +104,7 @@ def test_batch_for_a_region_that_is_elsewhere() -> None:
     assert [NotServingRegion] * 2 == [type(one) for one in told]
 
 
-def test_scan() -> None:
+def test_the_recorded_answer_to_a_scan_has_its_lease() -> None:
     """A scanner's answer has whether more rows follow, and its lease."""
     frame = (
         "000000400608021a02081d1b080110c482808080f8c7ffdc01180020e0d4033000380040005805000000190000"
@@ -123,7 +119,7 @@ def test_scan() -> None:
     assert (False, None) == (answer.heartbeat, answer.cursor_row)
 
 
-def test_look_up_in_meta() -> None:
+def test_a_lookup_in_meta_has_all_fields_of_the_recorded_one() -> None:
     """A lookup in hbase:meta contains all fields of the shortest one."""
     sent = bytes.fromhex(
         "0a110801120d68626173653a6d6574612c2c31121b0a060a04696e666f1a07742c726f772c3a2203742c2c78"

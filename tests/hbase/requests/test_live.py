@@ -55,7 +55,7 @@ def _values(row: RowCells) -> dict[bytes, bytes]:
     return {cell.qualifier: cell.value for cell in row.cells}
 
 
-def test_what_is_put_is_read(speaker: RequestSender, table: str) -> None:
+def test_a_get_returns_the_cells_that_were_put(speaker: RequestSender, table: str) -> None:
     """A get returns the selected cells that were put."""
     row = _row()
     cells = [_put(b"a", b"1", 5), _put(b"b", b"2", 6), _put(b"x", b"", 7, "e")]
@@ -74,7 +74,9 @@ def test_what_is_put_is_read(speaker: RequestSender, table: str) -> None:
     )
 
 
-def test_versions(speaker: RequestSender, table: str) -> None:
+def test_a_get_returns_the_requested_versions_newest_first(
+    speaker: RequestSender, table: str
+) -> None:
     """A get returns as many versions as requested, newest first."""
     row = _row()
     speaker.send_to_row(table, Mutate(row, [_put(b"a", b"%d" % at, at) for at in range(1, 6)]))
@@ -82,7 +84,7 @@ def test_versions(speaker: RequestSender, table: str) -> None:
     assert [5, 4, 3] == [cell.timestamp for cell in told.cells]
 
 
-def test_exists(speaker: RequestSender, table: str) -> None:
+def test_a_row_exists_if_a_read_would_return_a_cell(speaker: RequestSender, table: str) -> None:
     """A row exists as soon as a read of it would return a cell."""
     row = _row()
     assert not speaker.send_to_row(table, Exists(row))
@@ -91,8 +93,9 @@ def test_exists(speaker: RequestSender, table: str) -> None:
     assert not speaker.send_to_row(table, Exists(row, ReadSpec({"d": (b"b",)})))
 
 
-def test_deletes_of_four_types(speaker: RequestSender, table: str, hbase_cluster: Cluster) -> None:
-    """Deletes are stored as they were sent."""
+def test_deletes_of_all_four_types_are_stored_as_sent(
+    speaker: RequestSender, table: str, hbase_cluster: Cluster
+) -> None:
     row = _row()
     deletes = [
         Cell("d", b"", 9, cell_type=CellType.DELETE_FAMILY),
@@ -107,7 +110,7 @@ def test_deletes_of_four_types(speaker: RequestSender, table: str, hbase_cluster
 
 
 @pytest.mark.parametrize("kinds", [(CellType.DELETE_COLUMN, CellType.DELETE_FAMILY)])
-def test_one_mutation_forgets_no_delete(
+def test_a_family_delete_keeps_the_deletes_before_it_in_its_mutation(
     speaker: RequestSender, table: str, hbase_cluster: Cluster, kinds: tuple[CellType, CellType]
 ) -> None:
     """A delete of a family keeps the deletes before it in the same mutation."""
@@ -120,16 +123,18 @@ def test_one_mutation_forgets_no_delete(
     assert [set(deletes)] == [set(one.cells) for one in told]
 
 
-def test_delete_of_the_newest_version(speaker: RequestSender, table: str) -> None:
-    """A DELETE without a timestamp uncovers the previous version."""
+def test_a_delete_without_timestamp_uncovers_the_previous_version(
+    speaker: RequestSender, table: str
+) -> None:
     row = _row()
     speaker.send_to_row(table, Mutate(row, [_put(b"a", b"old", 1), _put(b"a", b"new", 2)]))
     speaker.send_to_row(table, Mutate(row, [Cell("d", b"a", LATEST, cell_type=CellType.DELETE)]))
     assert {b"a": b"old"} == _values(speaker.send_to_row(table, Get(row)))
 
 
-def test_delete_row(speaker: RequestSender, table: str) -> None:
-    """A row is deleted up to a timestamp in all families."""
+def test_a_row_is_deleted_in_all_families_up_to_a_timestamp(
+    speaker: RequestSender, table: str
+) -> None:
     row = _row()
     speaker.send_to_row(table, Mutate(row, [_put(b"a", at=1), _put(b"x", at=3, family="e")]))
     speaker.send_to_row(table, DeleteRow(row, 2))
@@ -138,8 +143,7 @@ def test_delete_row(speaker: RequestSender, table: str) -> None:
     assert not speaker.send_to_row(table, Exists(row))
 
 
-def test_time_to_live(speaker: RequestSender, table: str) -> None:
-    """A cell with a time to live expires."""
+def test_a_cell_with_a_time_to_live_expires(speaker: RequestSender, table: str) -> None:
     row = _row()
     speaker.send_to_row(table, Mutate(row, [Cell("d", b"a", LATEST, b"v", ttl_ms=700)]))
     assert speaker.send_to_row(table, Exists(row))
@@ -147,7 +151,9 @@ def test_time_to_live(speaker: RequestSender, table: str) -> None:
     assert not speaker.send_to_row(table, Exists(row))
 
 
-def test_mixed_mutation(speaker: RequestSender, table: str) -> None:
+def test_puts_and_deletes_of_one_mutation_are_applied_together(
+    speaker: RequestSender, table: str
+) -> None:
     """Puts, deletes and times to live of one row are applied together."""
     row = _row()
     speaker.send_to_row(table, Mutate(row, [_put(b"a", at=1), _put(b"b", at=1)]))
@@ -165,8 +171,7 @@ def test_mixed_mutation(speaker: RequestSender, table: str) -> None:
     assert {b"c"} == set(_values(speaker.send_to_row(table, Get(row))))
 
 
-def test_mixed_mutation_is_atomic(speaker: RequestSender, table: str) -> None:
-    """A mixed mutation that fails changes nothing."""
+def test_a_mixed_mutation_that_fails_changes_nothing(speaker: RequestSender, table: str) -> None:
     row = _row()
     speaker.send_to_row(table, Mutate(row, [_put(b"a", at=1)]))
     cells = [
@@ -184,7 +189,9 @@ def test_mixed_mutation_is_atomic(speaker: RequestSender, table: str) -> None:
     assert {b"a": b"v"} == _values(speaker.send_to_row(table, Get(row)))
 
 
-def test_counters(speaker: RequestSender, table: str) -> None:
+def test_counters_are_returned_in_order_and_a_nonce_counts_once(
+    speaker: RequestSender, table: str
+) -> None:
     """Counters are returned in the order of the amounts and wrap, and a nonce counts once."""
     row = _row()
     amounts = [("e", b"n", 5), ("d", b"z", -3), ("d", b"a", 2**63 - 1)]
@@ -199,7 +206,7 @@ def test_counters(speaker: RequestSender, table: str) -> None:
         speaker.send_to_row(table, Increment(row, [("d", b"t", 1)]))
 
 
-def test_appending(speaker: RequestSender, table: str) -> None:
+def test_appended_values_are_returned_whole_in_order(speaker: RequestSender, table: str) -> None:
     """New values are returned whole in the order of the pieces, and a nonce counts once."""
     row = _row()
     pieces = [("e", b"q", b"x"), ("d", b"q", b"")]
@@ -216,7 +223,7 @@ _STORED_VALUES = {"absent": None, "empty": b"", "less": b"l", "same": b"m", "gre
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("found", _STORED_VALUES)
 @pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
-def test_check_and_mutate(
+def test_a_conditional_write_writes_exactly_if_the_condition_holds(
     speaker: RequestSender, table: str, operator: str, found: str, mixed: bool
 ) -> None:
     """A check is true exactly when `holds` says so, and only then writes."""
@@ -237,7 +244,7 @@ def test_check_and_mutate(
 @pytest.mark.parametrize("nothing", [None, b""])
 @pytest.mark.parametrize("found", _STORED_VALUES)
 @pytest.mark.parametrize("operator", ["=", "!="])
-def test_check_for_nothing(
+def test_a_check_without_a_value_tests_for_an_absent_or_empty_cell(
     speaker: RequestSender,
     table: str,
     operator: str,
@@ -258,8 +265,9 @@ def test_check_for_nothing(
     assert wanted is speaker.send_to_row(table, Exists(row, ReadSpec({"d": (b"done",)})))
 
 
-def test_failed_check_and_mutate(speaker: RequestSender, table: str) -> None:
-    """A write that fails is an error and not a false check."""
+def test_a_conditional_write_that_fails_is_an_error_and_not_a_false_check(
+    speaker: RequestSender, table: str
+) -> None:
     row = _row()
     cells = [_put(b"a", family="none"), Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN)]
     for some in (cells[:1], cells):
@@ -271,7 +279,9 @@ def _batch(speaker: RequestSender, table: str, actions: Sequence[Action]) -> lis
     return speaker.send_to_row(table, Multi([(speaker.find_region(table)[0], actions)]))
 
 
-def test_batch(speaker: RequestSender, table: str) -> None:
+def test_a_batch_returns_the_outcome_of_each_action_in_order(
+    speaker: RequestSender, table: str
+) -> None:
     """A batch returns the outcome of each action in the order given."""
     first, second, third = sorted((_row() for _ in range(3)), reverse=True)
     assert [None] * 3 == _batch(
@@ -313,15 +323,16 @@ def test_batch(speaker: RequestSender, table: str) -> None:
     ] == told
 
 
-def test_batch_of_many(speaker: RequestSender, table: str) -> None:
-    """Thousands of puts in one call are all stored."""
+def test_thousands_of_puts_in_one_call_are_all_stored(speaker: RequestSender, table: str) -> None:
     rows = [b"many%05d" % (number * 7919 % 4_000) for number in range(4_000)]
     puts = [RowCells(row, [_put(b"a", row, 1)]) for row in rows]
     assert [None] * 4_000 == _batch(speaker, table, puts)
     assert puts == _batch(speaker, table, [Get(row) for row in rows])
 
 
-def test_batch_for_a_region_that_is_gone(speaker: RequestSender, table: str) -> None:
+def test_in_a_batch_only_the_actions_of_a_missing_region_fail(
+    speaker: RequestSender, table: str
+) -> None:
     """In a batch for several regions only the actions of a missing region fail."""
     region, row = speaker.find_region(table)[0], _row()
     gone = f"{table},,1.{'0' * 32}.".encode()
@@ -333,8 +344,7 @@ def test_batch_for_a_region_that_is_gone(speaker: RequestSender, table: str) -> 
     assert speaker.send_to_row(table, Exists(row))
 
 
-def test_raw_batch(speaker: RequestSender, table: str) -> None:
-    """An encoded batch returns only failures."""
+def test_an_encoded_batch_returns_only_failures(speaker: RequestSender, table: str) -> None:
     region = speaker.find_region(table)[0]
     gone = f"{table},,1.{'0' * 32}.".encode()
     rows = [_row() for _ in range(3)]
@@ -348,7 +358,9 @@ def test_raw_batch(speaker: RequestSender, table: str) -> None:
     assert [True, False, True] == [speaker.send_to_row(table, Exists(row)) for row in rows]
 
 
-def test_too_large_a_cell(speaker: RequestSender, table: str) -> None:
+def test_a_cell_above_10_mib_fails_every_put_of_its_region(
+    speaker: RequestSender, table: str
+) -> None:
     """A cell above 10 MiB fails every put of its region, each with the error."""
     row = _row()
     large = RowCells(row, [_put(b"a", bytes(10_485_760))])

@@ -294,21 +294,24 @@ def _scan_rows(speaker: RequestSender, table: str, scan: ScanSpec) -> list[RowCe
     return parse_results(speaker.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True)))
 
 
-@pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
-def test_scan(speaker: RequestSender, table: str, given: Filter, judge: Judgement) -> None:
+@pytest.mark.parametrize(("row_filter", "judge"), FILTERS, ids=lambda one: type(one).__name__)
+def test_a_scan_returns_the_rows_that_its_filter_selects(
+    speaker: RequestSender, table: str, row_filter: Filter, judge: Judgement
+) -> None:
     """A scan returns what the filter selects."""
-    assert judge(ROWS) == _scan_rows(speaker, table, ScanSpec(read=ReadSpec(filter=given)))
+    assert judge(ROWS) == _scan_rows(speaker, table, ScanSpec(read=ReadSpec(filter=row_filter)))
 
 
-@pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
-def test_get(speaker: RequestSender, table: str, given: Filter, judge: Judgement) -> None:
-    """A get returns of its row what a scan of that row returns."""
+@pytest.mark.parametrize(("row_filter", "judge"), FILTERS, ids=lambda one: type(one).__name__)
+def test_a_filtered_get_returns_what_a_filtered_scan_of_the_row_returns(
+    speaker: RequestSender, table: str, row_filter: Filter, judge: Judgement
+) -> None:
     for row in ROWS[3:8]:
         wanted = judge([row]) or [RowCells(row.row, [])]
-        assert wanted == [speaker.send_to_row(table, Get(row.row, ReadSpec(filter=given)))]
+        assert wanted == [speaker.send_to_row(table, Get(row.row, ReadSpec(filter=row_filter)))]
 
 
-def test_all_are_tried() -> None:
+def test_every_filter_and_comparator_has_a_test_case() -> None:
     """Every filter and comparator has a case here."""
     tried = repr(FILTERS)
     names = [
@@ -321,11 +324,15 @@ def test_all_are_tried() -> None:
     assert [] == [name for name in names if f"{name}(" not in tried]
 
 
-@pytest.mark.parametrize("given", [one for one, _ in FILTERS], ids=lambda one: type(one).__name__)
-def test_whole_rows(speaker: RequestSender, table: str, given: Filter) -> None:
+@pytest.mark.parametrize(
+    "row_filter", [one for one, _ in FILTERS], ids=lambda one: type(one).__name__
+)
+def test_only_filters_that_need_whole_rows_exclude_a_batch_of_cells(
+    speaker: RequestSender, table: str, row_filter: Filter
+) -> None:
     """A filter that needs whole rows excludes a batch of cells, and every other allows it."""
-    read = ReadSpec(filter=given)
-    if given.needs_whole_row:
+    read = ReadSpec(filter=row_filter)
+    if row_filter.needs_whole_row:
         with pytest.raises(InvalidArgument):
             ScanSpec(read=read, batch=2)
         return
@@ -336,8 +343,9 @@ def test_whole_rows(speaker: RequestSender, table: str, given: Filter) -> None:
     ]
 
 
-def test_reversed(speaker: RequestSender, table: str) -> None:
-    """A filter selects the same rows in a reverse scan."""
+def test_a_filter_selects_the_same_rows_in_a_reverse_scan(
+    speaker: RequestSender, table: str
+) -> None:
     scan = ScanSpec(b"c", b"a", reverse=True, read=ReadSpec(filter=PrefixFilter(b"b")))
     wanted = [row for row in reversed(ROWS) if row.row[:1] == b"b"]
     assert wanted == _scan_rows(speaker, table, scan)

@@ -53,14 +53,17 @@ def _rows_to_scan(speaker: RequestSender, table: str) -> None:
         (ScanSpec(b"scan09", b"scao", read_type="stream"), range(9, 10)),
     ],
 )
-def test_ends(speaker: RequestSender, table: str, scan: ScanSpec, wanted: range) -> None:
-    """Each bound of a scan is included or excluded as requested."""
+def test_each_bound_of_a_scan_is_included_or_excluded_as_requested(
+    speaker: RequestSender, table: str, scan: ScanSpec, wanted: range
+) -> None:
     answer = speaker.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True))
     assert [ROWS[place] for place in wanted] == [row for row, _ in parse_results(answer)]
     assert answer.more_in_region is False
 
 
-def test_step_by_step(speaker: RequestSender, table: str) -> None:
+def test_a_scanner_continues_is_renewed_and_unknown_once_closed(
+    speaker: RequestSender, table: str
+) -> None:
     """A scanner continues, is renewed, and is unknown after it was closed."""
     answer = speaker.send_to_row(table, OpenScanner(SPAN, 3, PLENTY, cursor=True))
     found = [row for row, _ in parse_results(answer)]
@@ -83,7 +86,7 @@ def test_step_by_step(speaker: RequestSender, table: str) -> None:
     speaker.send_to_row(table, CloseScanner(scanner))
 
 
-def test_closed(speaker: RequestSender, table: str) -> None:
+def test_a_closed_scanner_returns_no_more_rows(speaker: RequestSender, table: str) -> None:
     """A closed scanner can be closed again and returns no more rows."""
     answer = speaker.send_to_row(table, OpenScanner(SPAN, 0, PLENTY))
     assert [] == answer.counts
@@ -94,7 +97,9 @@ def test_closed(speaker: RequestSender, table: str) -> None:
         speaker.send_to_row(table, NextRows(answer.scanner_id, 5, 1))
 
 
-def test_pieces(speaker: RequestSender, table: str) -> None:
+def test_a_batch_of_cells_splits_rows_into_marked_partial_rows(
+    speaker: RequestSender, table: str
+) -> None:
     """A batch of cells splits rows into partial rows, and marks all but the last."""
     scan = ScanSpec(b"scan", b"scan02", batch=1)
     answer = speaker.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True))
@@ -102,7 +107,9 @@ def test_pieces(speaker: RequestSender, table: str) -> None:
     assert [True, False, True, False] == answer.partials
 
 
-def test_raw(speaker: RequestSender, table: str) -> None:
+def test_a_raw_scan_request_returns_deletes_and_hidden_cells(
+    speaker: RequestSender, table: str
+) -> None:
     """A raw scan returns deletes and the cells they hide."""
     row = b"scanned"
     cells = [Cell("d", b"", 9, cell_type=CellType.DELETE_FAMILY), _put(b"a", 3)]
@@ -119,8 +126,9 @@ def test_raw(speaker: RequestSender, table: str) -> None:
     assert [RowCells(row, cells)] == parse_results(raw)
 
 
-def test_old_read_point(speaker: RequestSender, table: str) -> None:
-    """A scanner with an earlier read point does not see later writes."""
+def test_a_scanner_with_an_earlier_read_point_does_not_see_later_writes(
+    speaker: RequestSender, table: str
+) -> None:
     scan = ScanSpec(b"point", b"poinu")
     mvcc = speaker.send_to_row(table, OpenScanner(scan, 0, PLENTY, close=True)).mvcc
     speaker.send_to_row(table, Mutate(b"point", [_put(b"a")]))

@@ -56,13 +56,13 @@ def has_error(answer: Any) -> bool:
     )
 
 
-def test_each_request_has_an_example() -> None:
+def test_each_class_of_requests_has_an_example_of_malformed_answers() -> None:
     """Malformed answers are made for every class of requests; add a new one to `EXAMPLES`."""
     assert list_request_classes() == {type(one.request) for one in EXAMPLES}
 
 
 @each_request
-def test_an_answer_of_the_protocol_is_decoded(example: Example) -> None:
+def test_the_valid_answers_behind_the_malformed_ones_are_accepted(example: Example) -> None:
     """The answers that malformed ones are made of are acknowledged."""
     response = parse_response(build_frame(example.message, example.cells))
     assert CALL_ID == response.call_id
@@ -82,14 +82,14 @@ def check_refused(example: Example, seed: int, count: int) -> None:
 
 
 @each_request
-def test_no_malformed_answer_is_acknowledged(example: Example) -> None:
+def test_no_malformed_answer_is_accepted(example: Example) -> None:
     """Some malformed answers of each sort, to each request, are refused."""
     check_refused(example, 1, 45)
 
 
 @pytest.mark.long
 @each_request
-def test_no_malformed_answer_of_many_is_acknowledged(example: Example) -> None:
+def test_none_of_a_thousand_malformed_answers_is_accepted(example: Example) -> None:
     """A thousand malformed answers to each request are refused."""
     check_refused(example, 2, 1_000)
 
@@ -161,13 +161,13 @@ def check_calls_fail(example: Example, seed: int, count: int) -> None:
 
 
 @each_request
-def test_a_call_with_malformed_answers_fails(example: Example) -> None:
+def test_a_call_fails_in_time_if_its_server_sends_malformed_answers(example: Example) -> None:
     """A call of each request fails in time when its server sends malformed answers."""
     check_calls_fail(example, 3, 2)
 
 
 @pytest.mark.long
 @each_request
-def test_calls_with_malformed_answers_fail(example: Example) -> None:
+def test_a_thousand_calls_with_malformed_answers_fail_in_time(example: Example) -> None:
     """A thousand calls of each request, with malformed answers, fail in time and little memory."""
     check_calls_fail(example, 4, 1_000)

@@ -63,7 +63,9 @@ def _encode_expected(action: Action) -> list[dict[str, Any]]:
 
 
 @given(st.lists(ACTIONS, max_size=6), st.lists(ACTIONS, max_size=6), st.sampled_from([0, 7]))
-def test_encode(first: list[Action], second: list[Action], group: int) -> None:
+def test_batch_actions_are_encoded_in_order(
+    first: list[Action], second: list[Action], group: int
+) -> None:
     """Every action is sent in order, and mixed rows are sent alone and atomically."""
     param, block = Multi([(REGION, first), (OTHER_REGION, second)], group).encode(b"")
     told = protos.list_fields(protos.parse_message("MultiRequest", param))
@@ -90,7 +92,9 @@ def test_encode(first: list[Action], second: list[Action], group: int) -> None:
 
 
 @given(st.lists(WRITES, min_size=1, max_size=4), st.integers(120, 260))
-def test_long_batches(writes: list[RowCells], count: int) -> None:
+def test_action_indexes_of_one_and_two_bytes_are_encoded(
+    writes: list[RowCells], count: int
+) -> None:
     """Indexes of one and of two bytes are encoded correctly."""
     actions = (writes * count)[:count]
     param, _ = Multi([(REGION, actions)]).encode(b"")
@@ -151,7 +155,7 @@ _UNMIXED_ACTIONS = ACTIONS.filter(lambda action: not _is_mixed(action))
 
 
 @given(st.data(), st.randoms())
-def test_decode(data: st.DataObject, random: Random) -> None:
+def test_each_action_of_a_batch_has_its_own_outcome(data: st.DataObject, random: Random) -> None:
     """Each action has its own outcome in any order and at any level of the answer."""
     regions, answers, blocks, wanted = [], [], [], []
     for number in range(data.draw(st.integers(1, 4))):
@@ -173,7 +177,7 @@ def test_decode(data: st.DataObject, random: Random) -> None:
 
 
 @given(WRITES, ROWS, st.sampled_from(["done", "region", "action"]))
-def test_decode_atomic(before: RowCells, row: bytes, fate: str) -> None:
+def test_a_mixed_row_has_one_outcome(before: RowCells, row: bytes, fate: str) -> None:
     """A mixed row has one outcome, whatever the indexes of its results."""
     mixed = RowCells(row, [Cell("d", b"", 1), Cell("d", b"", 1, cell_type=CellType.DELETE)])
     results: list[dict[str, Any]] = [{"index": 0, "result": {}}, {"index": 1, "result": {}}]
@@ -198,7 +202,7 @@ def _build_done(indexes: list[int]) -> dict[str, Any]:
 
 
 @given(st.integers(0, 300), st.randoms())
-def test_all_done(count: int, random: Random) -> None:
+def test_an_answer_of_successes_only_is_recognized(count: int, random: Random) -> None:
     """An answer of successes only is recognized in every order, and nothing else is."""
     indexes = random.sample(range(1, count + 1), count)
     body = protos.build_message("RegionActionResult", **_build_done(indexes)).SerializeToString()
@@ -212,7 +216,7 @@ def test_all_done(count: int, random: Random) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 127, 128, 300])
-def test_one_failed_of_many(count: int) -> None:
+def test_one_failure_among_many_puts_is_found(count: int) -> None:
     """One failure among many puts is found, and nothing else fails."""
     puts = [RowCells(b"r%d" % number, [Cell("d", b"q", LATEST)]) for number in range(count)]
     answer = _build_done(list(range(1, count + 1)))
@@ -223,8 +227,9 @@ def test_one_failed_of_many(count: int) -> None:
 
 
 @given(st.lists(st.lists(_FATES, min_size=1, max_size=4), min_size=1, max_size=3), st.randoms())
-def test_raw(regions: list[list[str]], random: Random) -> None:
-    """An encoded batch returns only its failures with their positions."""
+def test_an_encoded_batch_returns_only_its_failures_with_their_positions(
+    regions: list[list[str]], random: Random
+) -> None:
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     answers, wanted, sent = [], [], []
     for number, fates in enumerate(regions):
@@ -245,15 +250,14 @@ def test_raw(regions: list[list[str]], random: Random) -> None:
     assert wanted == [(one.region, one.action, type(one.error)) for one in told]
 
 
-def test_answers_about_other_regions() -> None:
-    """An answer about fewer regions than requested is malformed."""
+def test_an_answer_about_fewer_regions_than_requested_is_malformed() -> None:
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     for request in (Multi([(REGION, [put])]), RawMulti([(REGION, b"", 0)], b"")):
         with pytest.raises(WireFormatError):
             request.decode(Response(1, None, b"", b""))
 
 
-def test_unknown_indexes() -> None:
+def test_an_index_that_was_not_sent_makes_an_answer_malformed() -> None:
     """An index that was not sent or comes again, or an empty result, makes an answer malformed."""
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     done = {"index": 1, "result": {}}
@@ -272,8 +276,7 @@ def test_unknown_indexes() -> None:
                 request.decode(Response(1, None, body.SerializeToString(), b""))
 
 
-def test_error_of_an_action() -> None:
-    """An error has its Java class and its first line."""
+def test_the_error_of_an_action_has_its_java_class_and_first_line() -> None:
     answer = {"resultOrException": [{"index": 1, "exception": FAULT}]}
     body = protos.build_message("MultiResponse", regionActionResult=[answer]).SerializeToString()
     put = RowCells(b"r", [Cell("d", b"q", 1)])
@@ -283,7 +286,7 @@ def test_error_of_an_action() -> None:
 
 
 @given(st.lists(INCREMENTS | APPENDS | WRITES, max_size=5))
-def test_repeating(actions: list[Any]) -> None:
+def test_a_batch_with_an_increment_or_append_is_not_sent_twice(actions: list[Any]) -> None:
     """A batch with an increment, an append or a delete of the newest version is not sent twice."""
     newest = {(CellType.DELETE, LATEST)}
     counts = any(
@@ -298,7 +301,7 @@ def test_repeating(actions: list[Any]) -> None:
     assert expected is Multi([(REGION, actions)]).idempotence
 
 
-def test_refused() -> None:
+def test_a_row_without_cells_is_refused_with_its_index() -> None:
     """A row without cells is refused with its index in the batch."""
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     with pytest.raises(InvalidArgument, match=r"^argument actions\[2\]\.cells: "):

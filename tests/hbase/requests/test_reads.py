@@ -50,7 +50,7 @@ def _common(read: ReadSpec) -> dict[str, Any]:
 
 
 @given(ROWS, READS)
-def test_get(row: bytes, read: ReadSpec) -> None:
+def test_a_get_request_encodes_its_row_and_selection(row: bytes, read: ReadSpec) -> None:
     """A get encodes its row and all of its read, and whether it asks for existence only."""
     wanted = {"row": row, **_common(read)}
     param, cells = Get(row, read).encode(REGION)
@@ -74,7 +74,7 @@ def test_get(row: bytes, read: ReadSpec) -> None:
     st.none() | st.integers(0, 2**63 - 1),
     st.booleans(),
 )
-def test_open(
+def test_an_open_scanner_request_encodes_bounds_and_limits(
     scan: ScanSpec,
     rows: int,
     most: int,
@@ -117,7 +117,9 @@ def test_open(
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**40), st.integers(1, 100))
-def test_next_requests(scanner: int, seq: int, rows: int) -> None:
+def test_later_scan_requests_carry_the_number_of_the_scanner(
+    scanner: int, seq: int, rows: int
+) -> None:
     """Later requests carry the scanner's number and the expected sequence number."""
     known = {
         "scanner_id": scanner,
@@ -139,7 +141,7 @@ def test_next_requests(scanner: int, seq: int, rows: int) -> None:
         )
 
 
-def test_no_row_is_sent_for_an_empty_scan() -> None:
+def test_encoding_an_empty_scan_fails_an_assertion() -> None:
     """Encoding `[k, k)` fails an assertion, since a server reads it as `[k, k]`."""
     from rowkey.hbase.read_spec import ScanSpec
 
@@ -159,7 +161,7 @@ _MAYBE = st.none() | st.booleans()
     st.none() | st.integers(0, 2**64 - 1),
     st.none() | ROWS,
 )
-def test_scan_answer(
+def test_missing_fields_of_a_scan_answer_are_none(
     counts: list[int],
     partials: list[bool],
     packed: bool,
@@ -203,8 +205,7 @@ def test_scan_answer(
     assert (b"cells" if counts else b"") == told.cells
 
 
-def test_answer_that_knows_nothing() -> None:
-    """An empty answer has no information about the scanner."""
+def test_an_empty_scan_answer_has_no_information_about_the_scanner() -> None:
     told = CloseScanner(1).decode(Response(1, None, b"", b""))
     assert (None, None, None, None, None) == (
         told.scanner_id,
@@ -216,7 +217,7 @@ def test_answer_that_knows_nothing() -> None:
     assert ([], [], False) == (told.counts, told.partials, told.heartbeat)
 
 
-def test_cells_inside_a_scan_answer() -> None:
+def test_cells_inside_the_message_of_a_scan_answer_are_an_error() -> None:
     """Cells inside the message of a scan answer are an error and not dropped."""
     body = protos.build_message(
         "ScanResponse", results=[{"associated_cell_count": 1}]
@@ -226,10 +227,9 @@ def test_cells_inside_a_scan_answer() -> None:
 
 
 @given(ROWS, st.lists(st.tuples(FAMILIES, WORDS, st.integers(0, LATEST), WORDS)), st.booleans())
-def test_answer_of_a_get(
+def test_the_cells_of_a_get_are_read_from_message_or_cell_block(
     row: bytes, told: list[tuple[str, bytes, int, bytes]], inside: bool
 ) -> None:
-    """The cells of a get are read from the message or from the cell block."""
     cells = [Cell(*one) for one in told]
     result = protos.build_message("Result", associated_cell_count=0 if inside else len(cells))
     for cell in cells if inside else ():
@@ -247,8 +247,7 @@ def test_answer_of_a_get(
     assert RowCells(row, cells) == RowCells(answer.row, list(answer.cells))
 
 
-def test_refused() -> None:
-    """A read without a valid row key is refused."""
+def test_a_read_request_without_a_valid_row_key_is_refused() -> None:
     for request in (Get, Exists):
         for row in (b"", bytes(32_768), "r"):
             with pytest.raises(InvalidArgument, match=r"^argument row: "):

@@ -70,7 +70,7 @@ def sent_cells(row: bytes, cells: Sequence[Cell]) -> list[tuple[bytes, Cell]]:
 
 
 @given(ROWS, ONE_SORT)
-def test_mutate(row: bytes, cells: list[Cell]) -> None:
+def test_a_mutation_has_its_cells_in_the_cell_block(row: bytes, cells: list[Cell]) -> None:
     """A mutation has its type and cell count, and its cells are in the block."""
     request = build_mutation(row, cells)
     assert isinstance(request, Mutate)
@@ -81,7 +81,9 @@ def test_mutate(row: bytes, cells: list[Cell]) -> None:
 
 
 @given(ROWS, ANY_SORT)
-def test_mutate_row(row: bytes, cells: list[Cell]) -> None:
+def test_cells_of_different_types_become_mutations_of_one_atomic_action(
+    row: bytes, cells: list[Cell]
+) -> None:
     """Cells of different types become consecutive mutations of one atomic action, in order."""
     request = MutateRow(row, cells)
     param, block = request.encode(REGION)
@@ -95,8 +97,7 @@ def test_mutate_row(row: bytes, cells: list[Cell]) -> None:
 
 
 @given(ROWS, TIMESTAMPS)
-def test_delete_row(row: bytes, timestamp: int) -> None:
-    """A delete of a row is a mutation without cells."""
+def test_a_delete_of_a_row_is_a_mutation_without_cells(row: bytes, timestamp: int) -> None:
     wanted = {
         "row": row,
         "mutate_type": 3,
@@ -125,7 +126,9 @@ def _mutate_answer(row: bytes, cells: list[Cell], inside: bool) -> Response:
 
 
 @given(INCREMENTS, st.randoms(), st.booleans())
-def test_increment(request: Increment, random: Any, inside: bool) -> None:
+def test_increment_amounts_are_sent_as_8_bytes(
+    request: Increment, random: Any, inside: bool
+) -> None:
     """Amounts are sent as 8 bytes, and new values come in the order of the amounts."""
     param, block = request.encode(REGION)
     told = protos.list_fields(protos.parse_message("MutateRequest", param))
@@ -148,7 +151,7 @@ def test_increment(request: Increment, random: Any, inside: bool) -> None:
 
 
 @given(APPENDS, st.randoms(), st.booleans())
-def test_append(request: Append, random: Any, inside: bool) -> None:
+def test_appended_pieces_are_sent_unchanged(request: Append, random: Any, inside: bool) -> None:
     """Pieces are sent unchanged, and new values come in the order of the pieces."""
     param, block = request.encode(REGION)
     told = protos.list_fields(protos.parse_message("MutateRequest", param))["mutation"]
@@ -163,7 +166,7 @@ def test_append(request: Append, random: Any, inside: bool) -> None:
 
 
 @given(st.one_of(INCREMENTS, APPENDS), ROWS, st.booleans())
-def test_the_cells_of_another_request_are_no_answer(
+def test_an_answer_with_cells_of_another_row_is_refused(
     request: Increment | Append, other_row: bytes, is_sent: bool
 ) -> None:
     """Cells that still wait for their timestamp, or of another row, are refused."""
@@ -179,7 +182,7 @@ def test_the_cells_of_another_request_are_no_answer(
             one.decode(answer)
 
 
-def test_nonce_group() -> None:
+def test_a_nonce_is_sent_with_the_number_of_the_client() -> None:
     """A nonce is sent with the client's number."""
     for request in (
         Increment(b"r", [("d", b"n", 1)], 5, 6),
@@ -189,7 +192,7 @@ def test_nonce_group() -> None:
         assert (5, 6) == (told.mutation.nonce, told.nonce_group)
 
 
-def test_answers_that_lack_something() -> None:
+def test_a_missing_counter_in_an_answer_is_malformed() -> None:
     """A missing counter, or one that is not 8 bytes long, is malformed."""
     request = Increment(b"r", [("d", b"n", 1), ("d", b"m", 1)])
     for cells in (
@@ -205,7 +208,9 @@ _MIRRORS = {"<": 5, "<=": 4, "=": 2, "!=": 3, ">=": 1, ">": 0}
 
 
 @given(ROWS, ANY_SORT, st.sampled_from(sorted(_MIRRORS)), st.binary(min_size=1, max_size=9))
-def test_check_and_mutate(row: bytes, cells: list[Cell], operator: str, value: bytes) -> None:
+def test_a_condition_is_sent_with_the_mirrored_operator(
+    row: bytes, cells: list[Cell], operator: str, value: bytes
+) -> None:
     """The condition has the mirrored operator, and the write is the same as without it."""
     request = CheckAndMutate(row, "d", b"q", operator, value, cells)
     param, block = request.encode(REGION)
@@ -243,8 +248,7 @@ def test_check_and_mutate(row: bytes, cells: list[Cell], operator: str, value: b
 
 
 @pytest.mark.parametrize("nothing", [None, b""])
-def test_check_for_nothing(nothing: bytes | None) -> None:
-    """A missing value is sent as an empty one."""
+def test_a_missing_value_of_a_condition_is_sent_as_an_empty_one(nothing: bytes | None) -> None:
     request = CheckAndMutate(b"r", "d", b"q", "=", nothing, [Cell("d", b"q", 1)])
     told = protos.parse_message("MutateRequest", request.encode(REGION)[0]).condition
     sent = protos.parse_message("BinaryComparator", told.comparator.serialized_comparator)
@@ -263,8 +267,9 @@ ATOMIC: list[Callable[[Response], object]] = [
     "answer",
     [{"exception": FAULT}, {"resultOrException": [{"index": 0}, {"index": 1, "exception": FAULT}]}],
 )
-def test_failed_whole(decode: Callable[[Response], object], answer: dict[str, Any]) -> None:
-    """An error at any level of the answer is raised."""
+def test_an_error_at_any_level_of_a_write_answer_is_raised(
+    decode: Callable[[Response], object], answer: dict[str, Any]
+) -> None:
     body = protos.build_message("MultiResponse", regionActionResult=[answer]).SerializeToString()
     with pytest.raises(NoSuchColumnFamily) as raised:
         decode(Response(1, None, body, b""))
@@ -272,7 +277,7 @@ def test_failed_whole(decode: Callable[[Response], object], answer: dict[str, An
 
 
 @pytest.mark.parametrize("processed", [True, False])
-def test_processed(processed: bool) -> None:
+def test_whether_the_condition_held_is_a_field_of_the_answer(processed: bool) -> None:
     """Whether the condition was true is a field of the region's answer."""
     results = [{"index": 0, "result": {}}, {"index": 1, "result": {}}]
     answer = {"processed": processed, "resultOrException": results}
@@ -280,15 +285,16 @@ def test_processed(processed: bool) -> None:
     assert processed is ATOMIC[1](Response(1, None, body, b""))
 
 
-def test_answer_about_no_region() -> None:
-    """An answer without a region is malformed."""
+def test_an_answer_without_a_region_is_malformed() -> None:
     for decode in ATOMIC:
         with pytest.raises(WireFormatError):
             decode(Response(1, None, b"", b""))
 
 
 @given(AMOUNTS, PIECES)
-def test_refused_columns(amounts: list[Any], pieces: list[Any]) -> None:
+def test_a_write_request_must_change_each_of_its_columns_once(
+    amounts: list[Any], pieces: list[Any]
+) -> None:
     """A request changes at least one column, and each column once."""
     for make, some in ((Increment, amounts), (Append, pieces)):
         for wrong in ([], some + some[:1]):
@@ -296,8 +302,7 @@ def test_refused_columns(amounts: list[Any], pieces: list[Any]) -> None:
                 make(b"r", wrong)
 
 
-def test_refused_values() -> None:
-    """Invalid numbers, values and operators are refused."""
+def test_invalid_numbers_values_and_operators_of_a_write_are_refused() -> None:
     put = [Cell("d", b"q", 1)]
     for make in (
         lambda: Increment(b"r", [("d", b"n", 2**63)]),

@@ -131,7 +131,9 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("make_answer", ENDLESS.values(), ids=ENDLESS.keys())
-def test_a_scan_without_progress_ends(make_answer: Callable[[int], tuple[bytes, bytes]]) -> None:
+def test_answers_without_a_new_row_end_a_scan_after_the_operation_timeout(
+    make_answer: Callable[[int], tuple[bytes, bytes]],
+) -> None:
     """Answers without a new row or cell end a scan after the time of an operation."""
     answer = make_answer(0)
     started = monotonic()
@@ -142,7 +144,7 @@ def test_a_scan_without_progress_ends(make_answer: Callable[[int], tuple[bytes, 
     assert isinstance(caught.value, OperationTimedOut | MalformedAnswer)
 
 
-def test_a_scan_that_ended_without_progress_can_be_read_on() -> None:
+def test_reading_on_after_a_scan_without_progress_continues_after_the_last_row() -> None:
     """After the error of a scan without progress, the next read continues after the last row."""
     answers = [build_answer([(b"k", [CELL])])]
 
@@ -162,7 +164,7 @@ def test_a_scan_that_ended_without_progress_can_be_read_on() -> None:
         assert [b"l"] == [row.row for row in block.iter_row_cells()]
 
 
-def test_a_cursor_that_moves_is_progress() -> None:
+def test_a_scan_whose_cursor_moves_goes_on_although_its_filter_drops_all_rows() -> None:
     """A scan whose filter drops all rows for longer than an operation goes on if it moves."""
     started = monotonic()
 
@@ -176,7 +178,7 @@ def test_a_cursor_that_moves_is_progress() -> None:
         assert [] == read_rows(scanner)
 
 
-def test_endless_zero_counts_take_little_memory() -> None:
+def test_an_answer_of_millions_of_empty_rows_is_refused_before_it_fills_memory() -> None:
     """An answer of twenty million empty rows is refused before they fill the memory."""
     answer = encode_uint(1, 0) * 20_000_000, b""
     tracemalloc.start()
@@ -189,7 +191,9 @@ def test_endless_zero_counts_take_little_memory() -> None:
         tracemalloc.stop()
 
 
-def test_endless_new_pieces_of_a_row_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_of_endless_pieces_is_refused_before_it_fills_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A row whose pieces never end, each with a new cell, is refused before it fills the memory."""
     monkeypatch.setattr("rowkey.hbase.scanning.row_assembler.MAX_ROW_CELL_BYTES", 4_096)
 
@@ -231,7 +235,7 @@ DISORDER = {
 
 @each_reader
 @pytest.mark.parametrize(("scan", "answers"), DISORDER.values(), ids=DISORDER.keys())
-def test_rows_out_of_order_are_an_error(
+def test_rows_out_of_order_end_a_scan_with_an_error(
     scan: ScanSpec,
     answers: list[list[tuple[bytes, list[Cell]]]],
     read: Callable[[Scanner], list[bytes]],
@@ -253,7 +257,7 @@ def test_rows_out_of_order_are_an_error(
 
 @each_reader
 @pytest.mark.parametrize("reverse", [False, True])
-def test_each_order_of_rows_but_one_is_an_error(
+def test_every_wrong_order_of_rows_ends_a_scan_with_an_error(
     read: Callable[[Scanner], list[bytes]], reverse: bool
 ) -> None:
     """Of all orders of four rows, in one answer or two, only that of the scan is returned."""
@@ -303,7 +307,7 @@ UNASKED_PIECES = (ScanSpec(b"b", b"y"), [[CELL], [OTHER]])
         ),
     ],
 )
-def test_cells_out_of_order_are_an_error_where_readers_rely_on_it(
+def test_cells_of_a_row_out_of_order_end_a_scan_with_an_error(
     read: Callable[[Scanner], list[bytes]], scan: ScanSpec, pieces: list[list[Cell]]
 ) -> None:
     """Versions and pieces of a row out of order end a scan, in one answer and in several."""
@@ -319,7 +323,7 @@ def test_cells_out_of_order_are_an_error_where_readers_rely_on_it(
             read(scanner)
 
 
-def test_a_raw_scan_returns_deletes_before_puts() -> None:
+def test_a_raw_scan_returns_delete_markers_before_the_cells_they_delete() -> None:
     """A raw scan returns a delete marker before the cell that it deletes, and equal cells."""
     answer = build_answer([(b"c", [NEW, GONE, OLD, OLD])], more=False, extra=b"")
     last = build_answer(more=False, extra=encode_bool(3, False))
@@ -328,7 +332,7 @@ def test_a_raw_scan_returns_deletes_before_puts() -> None:
         assert [RowCells(b"c", [NEW, GONE, OLD, OLD])] == list(scanner.iter_row_cells())
 
 
-def test_rows_of_meta_have_an_order_of_their_own() -> None:
+def test_rows_of_meta_are_ordered_by_table_start_key_and_id() -> None:
     """Rows of hbase:meta come in the order of tables, start keys and ids, and in no other."""
     keys = [b"t,,2.", b"t,a,1.", b"t!,,3."]
     region = RegionLocation(META_TABLE, b"hbase:meta,,1", b"", b"", SERVER, -1)

@@ -45,7 +45,7 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 
 
 @pytest.mark.usefixtures("renewer")
-def test_an_idle_scanner_is_renewed_and_goes_on() -> None:
+def test_the_pending_answer_is_read_before_an_idle_scanner_is_renewed() -> None:
     """Before a renewal the pending answer is read, so sequence numbers stay in order."""
     there = build_world()
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
@@ -67,7 +67,9 @@ def test_an_unread_scanner_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1 == there.asked.count("open")
 
 
-def test_an_expired_lease_costs_no_row(renewer: LeaseRenewer) -> None:
+def test_a_scan_with_an_expired_lease_opens_a_new_scanner_after_its_last_row(
+    renewer: LeaseRenewer,
+) -> None:
     """After a failed renewal the scan opens a new scanner after its last row."""
     there = build_world()
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
@@ -79,7 +81,7 @@ def test_an_expired_lease_costs_no_row(renewer: LeaseRenewer) -> None:
     assert 2 == there.asked.count("open")
 
 
-def test_the_thread_ends_without_scanners_and_comes_back(renewer: LeaseRenewer) -> None:
+def test_the_renewal_thread_ends_without_scanners_and_starts_again(renewer: LeaseRenewer) -> None:
     """The thread ends a while after the last scanner, and starts again with the next one."""
     there = build_world()
     for _ in range(2):
@@ -115,7 +117,9 @@ def test_a_scanner_closed_during_a_call_is_closed_later() -> None:
     assert ["open", "next", "close"] == there.asked
 
 
-def test_a_closed_renewer_starts_no_thread(renewer: LeaseRenewer) -> None:
+def test_scanners_of_a_closed_client_return_rows_without_a_new_thread(
+    renewer: LeaseRenewer,
+) -> None:
     """Open scanners of a closed client still return rows, without a new thread."""
     renewer.close()
     there = build_world()
@@ -123,14 +127,14 @@ def test_a_closed_renewer_starts_no_thread(renewer: LeaseRenewer) -> None:
     assert not renewer.is_running
 
 
-def test_each_client_has_one_renewer() -> None:
+def test_the_scanners_of_a_client_share_one_lease_renewer() -> None:
     """The scanners of a client share a renewer, and each client has its own."""
     one, other = build_world().caller, build_world().caller
     assert LeaseRenewer.get_for_caller(one) is LeaseRenewer.get_for_caller(one)
     assert LeaseRenewer.get_for_caller(one) is not LeaseRenewer.get_for_caller(other)
 
 
-def test_a_closed_client_ends_renewals_without_error(renewer: LeaseRenewer) -> None:
+def test_renewals_of_a_closed_client_end_without_an_error(renewer: LeaseRenewer) -> None:
     """Renewals that fail because the client is closed end without stopping the thread."""
     there = build_world()
     found = Scanner(there.caller, "t", ScanSpec(), there.settings)
@@ -143,7 +147,7 @@ def test_a_closed_client_ends_renewals_without_error(renewer: LeaseRenewer) -> N
 
 
 @pytest.mark.usefixtures("renewer")
-def test_a_silent_server_delays_no_other_renewal() -> None:
+def test_a_silent_server_delays_no_renewal_at_other_servers() -> None:
     """Renewals are sent without waiting for answers, so a silent server delays none."""
     silent, there = build_world(), build_world()
     one = Scanner(silent.caller, "t", ScanSpec(), silent.settings)
@@ -159,7 +163,7 @@ def test_a_silent_server_delays_no_other_renewal() -> None:
 
 
 @pytest.mark.usefixtures("renewer")
-def test_an_unanswered_renewal_times_out() -> None:
+def test_a_scan_continues_after_an_unanswered_renewal() -> None:
     """An unanswered renewal loses its scanner, and the scan continues with another one."""
     there = World(
         {row: [Cell("d", b"", 1)] for row in (b"a", b"b", b"c")},
@@ -178,7 +182,7 @@ def test_an_unanswered_renewal_times_out() -> None:
     assert 2 == there.asked.count("open")
 
 
-def test_a_second_reader_waits_for_one_operation() -> None:
+def test_a_second_reader_of_a_scanner_waits_at_most_one_operation_timeout() -> None:
     """A second thread that reads a scanner waits at most one operation timeout."""
     there = build_world()
     there.caller.settings = Settings(operation_timeout_s=0.05)
@@ -190,7 +194,7 @@ def test_a_second_reader_waits_for_one_operation() -> None:
     assert found.read_block()
 
 
-def test_closing_never_waits_for_a_server(renewer: LeaseRenewer) -> None:
+def test_closing_a_scanner_never_waits_for_a_server(renewer: LeaseRenewer) -> None:
     """Closing waits neither for a pending answer nor for a connection."""
     for words, lost in ((["fine", "late"], None), ([], ConnectionLost("rs0", "no connection"))):
         there = build_world(60_000)
@@ -211,7 +215,7 @@ def test_closing_never_waits_for_a_server(renewer: LeaseRenewer) -> None:
     assert 0 == renewer.dump_state()["region_scanners_to_close"]
 
 
-def test_a_thread_that_cannot_start_costs_no_rows(
+def test_a_scan_returns_all_rows_if_no_renewal_thread_can_start(
     renewer: LeaseRenewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If no thread can start, as at exit, a scan still returns all rows."""

@@ -63,7 +63,7 @@ def list_rows(rows: Iterator[RowCells]) -> list[tuple[bytes, list[Cell]]]:
 
 
 @pytest.mark.parametrize("regions", [12, pytest.param(100, marks=pytest.mark.long)])
-def test_scans_of_many_regions_are_what_the_official_client_reads(
+def test_scans_of_many_regions_equal_those_of_the_official_client(
     client: Client, hbase_judge: Judge, table: Callable[..., str], regions: int
 ) -> None:
     """Scans in any direction, range, batch and limit equal the official client's."""
@@ -93,7 +93,9 @@ def test_scans_of_many_regions_are_what_the_official_client_reads(
                 )
 
 
-def test_a_row_larger_than_an_answer_is_joined(client: Client, table: Callable[..., str]) -> None:
+def test_a_row_larger_than_an_answer_is_joined_from_its_pieces(
+    client: Client, table: Callable[..., str]
+) -> None:
     """A row larger than an answer comes in pieces and is returned as one row."""
     wide = [Cell("d", b"q%04d" % q, 7, b"v" * 1000) for q in range(600)]
     name = table([RowCells(b"a", wide[:1]), RowCells(b"b", wide), RowCells(b"c", wide[:1])])
@@ -126,7 +128,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("event", "reverse", "batch"), CASES)
-def test_a_scan_survives_moves_and_splits(
+def test_a_scan_loses_no_row_when_its_region_moves_or_splits(
     client: Client, hbase_judge: Judge, table: Callable[..., str],
     event: str, reverse: bool, batch: int | None,
 ) -> None:  # fmt: skip
@@ -173,8 +175,9 @@ def test_the_lease_of_an_idle_scanner_is_renewed(
     assert [] == opened
 
 
-def test_sixteen_scanners_wait_at_the_same_time(client: Client, table: Callable[..., str]) -> None:
-    """Each scanner sends its first request in its constructor."""
+def test_each_of_sixteen_scanners_sends_its_first_request_when_constructed(
+    client: Client, table: Callable[..., str]
+) -> None:
     name = table(build_rows(ROWS), [b"r%05d" % n for n in range(25, ROWS, 25)])
     client.table(name).scan(ScanSpec(limit=1)).close()
     edges = [b"r%05d" % n for n in range(0, ROWS + 25, 25)]
@@ -188,7 +191,7 @@ def test_sixteen_scanners_wait_at_the_same_time(client: Client, table: Callable[
     assert ROWS == sum(1 for one in all_of_them for _ in one.iter_row_cells())
 
 
-def test_a_scan_of_an_unknown_table_fails_in_the_constructor(client: Client) -> None:
+def test_scanning_an_unknown_table_fails_in_the_constructor(client: Client) -> None:
     """A scan of an unknown table fails in its constructor."""
     with pytest.raises(TableNotFound):
         client.table("s_no_such_table").scan()

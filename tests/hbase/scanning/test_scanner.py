@@ -87,7 +87,7 @@ SCANS = st.builds(
 
 
 @given(worlds(), SCANS, st.data())
-def test_a_scan_returns_each_row_once_and_in_order(
+def test_a_scan_returns_each_row_once_despite_splits_and_errors(
     world: World, scan: ScanSpec, data: st.DataObject
 ) -> None:
     """A scan returns each row once despite splits, moves, errors, pieces and renewals."""
@@ -124,22 +124,21 @@ def test_a_scan_returns_each_row_once_and_in_order(
     assert 1 >= world.most_in_flight
 
 
-def test_a_region_that_does_not_hold_the_row_is_not_scanned() -> None:
+def test_the_right_region_is_scanned_after_a_wrong_location() -> None:
     """After a wrong location the right region is scanned, and no row is missing."""
     world = World(build_table(), [b"c", b"e"], ["wrong place", "fine", "wrong place"])
     assert list(world.rows) == [row for row, _ in read_all(open_scanner(world))]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_a_row_ends_where_another_begins(reverse: bool) -> None:
+def test_two_rows_are_not_joined_by_a_partial_flag(reverse: bool) -> None:
     """A partial flag without a next piece does not join two rows."""
     world = World(build_table(), script=["tiny pieces"] * 9)
     rows = read_all(open_scanner(world, ScanSpec(reverse=reverse)))
     assert sorted(world.rows, reverse=reverse) == [row for row, _ in rows]
 
 
-def test_partial_rows_continue_after_the_last_returned_cell() -> None:
-    """After an error a partial row continues after the cells that were returned."""
+def test_a_partial_row_continues_after_its_last_returned_cell_after_an_error() -> None:
     world = World(
         build_table(2, cells=5), script=["tiny", "reset", "tiny", "unknown scanner"], size=2
     )
@@ -147,14 +146,14 @@ def test_partial_rows_continue_after_the_last_returned_cell() -> None:
     assert [(row, [cell]) for row in (b"a", b"b") for cell in build_cells(5)] == rows
 
 
-def test_cells_of_the_next_row_are_not_skipped() -> None:
+def test_the_next_row_is_whole_if_nothing_was_left_of_a_partial_row() -> None:
     """If nothing was left of a partial row, the next row is returned whole."""
     world = World(build_table(3), script=["tiny pieces", "reset"], size=2)
     rows = read_all(open_scanner(world, ScanSpec(batch=1)))
     assert [(row, build_cells(1)) for row in (b"a", b"b", b"c")] == rows
 
 
-def test_a_limit_counts_rows_and_not_pieces() -> None:
+def test_a_scan_limit_counts_rows_and_not_pieces() -> None:
     """A limit counts rows, also if a row's last piece is flagged as partial."""
     world = World(build_table(4, cells=3), script=["tiny pieces"] * 20)
     rows = read_all(open_scanner(world, ScanSpec(batch=2, limit=2)))
@@ -171,7 +170,7 @@ def test_a_limit_counts_rows_and_not_pieces() -> None:
         ScanSpec(b"e", limit=100),
     ],
 )
-def test_a_small_scan_is_one_call(scan: ScanSpec) -> None:
+def test_a_small_scan_is_one_request(scan: ScanSpec) -> None:
     """A small scan is one request that leaves no scanner open at the server."""
     world = World(build_table())
     wanted = expected_rows(world, scan)
@@ -180,14 +179,14 @@ def test_a_small_scan_is_one_call(scan: ScanSpec) -> None:
     assert {} == world.scanners
 
 
-def test_an_empty_range_is_not_sent() -> None:
+def test_a_scan_of_an_empty_range_sends_no_request() -> None:
     """An empty range is not sent, since a server would take `[b, b)` for the row b."""
     world = World(build_table())
     assert [] == read_all(open_scanner(world, ScanSpec(b"b", b"b")))
     assert [] == world.asked
 
 
-def test_the_constructor_sends_the_first_request() -> None:
+def test_the_constructor_of_a_scanner_sends_its_first_request() -> None:
     """Sixteen scanners send sixteen requests before any is read."""
     world = World(build_table(16), [bytes([97 + n]) for n in range(1, 16)])
     made = [open_scanner(world, ScanSpec(bytes([97 + n]), answer_rows=1)) for n in range(16)]
@@ -196,7 +195,7 @@ def test_the_constructor_sends_the_first_request() -> None:
     assert ["open"] * 16 == world.asked
 
 
-def test_one_answer_is_prefetched_and_no_more() -> None:
+def test_exactly_one_answer_is_prefetched() -> None:
     """The next request is sent before a block is returned, and none after it."""
     world = World(build_table(), size=1)
     found = open_scanner(world)
@@ -210,7 +209,7 @@ def test_one_answer_is_prefetched_and_no_more() -> None:
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("splits", [[], [b"d"], [b"b", b"c", b"d"]])
-def test_expected_rows_are_one_small_request_of_each_region(
+def test_the_expected_rows_take_one_small_request_of_each_region(
     splits: list[bytes], reverse: bool
 ) -> None:
     """The expected rows are requested exactly, and nothing is left open or prefetched."""
@@ -239,7 +238,7 @@ def count_region_rows(world: World, *, reverse: bool) -> list[int]:
     return counts[::-1] if reverse else counts
 
 
-def test_more_than_the_expected_rows_are_requested_when_they_are_read() -> None:
+def test_further_requests_double_when_more_than_the_expected_rows_are_read() -> None:
     """Each further request is twice as large, until answers are full and are prefetched."""
     world = World(build_table(26))
     found = open_scanner(world, ScanSpec(expected_rows=2, answer_rows=8))
@@ -252,7 +251,7 @@ def test_more_than_the_expected_rows_are_requested_when_they_are_read() -> None:
     assert sorted(world.rows)[22:] == [row for row, _ in read_all(found)]
 
 
-def test_expected_rows_that_an_answer_cuts_are_prefetched() -> None:
+def test_the_rest_of_the_expected_rows_is_prefetched_if_an_answer_was_cut() -> None:
     """The rest of the expected rows is requested before the first part is returned."""
     world = World(build_table(26), size=6)
     found = open_scanner(world, ScanSpec(expected_rows=10))
@@ -261,7 +260,7 @@ def test_expected_rows_that_an_answer_cuts_are_prefetched() -> None:
         assert requested == world.requested_rows
 
 
-def test_a_scanner_of_expected_pieces_stays_open() -> None:
+def test_pieces_of_a_row_are_read_on_by_the_same_scanner() -> None:
     """Pieces of a row are read on by the same scanner, so that none is read twice."""
     world = World(build_table(1, cells=9))
     rows = read_all(open_scanner(world, ScanSpec(batch=1, expected_rows=2)))
@@ -270,7 +269,7 @@ def test_a_scanner_of_expected_pieces_stays_open() -> None:
     assert [2, 4, 8] == world.requested_rows
 
 
-def test_a_closed_scanner_raises_closed() -> None:
+def test_reading_a_closed_scanner_raises_closed() -> None:
     """A closed scanner raises Closed, is closed at its server, and may be closed again."""
     world = World(build_table(), size=1)
     with open_scanner(world) as found:
@@ -286,7 +285,7 @@ def test_a_closed_scanner_raises_closed() -> None:
 
 
 @pytest.mark.parametrize("word", ["lost", "refused", "silent"])
-def test_reading_on_after_an_error_retries(word: str) -> None:
+def test_reading_on_after_an_error_continues_the_scan(word: str) -> None:
     """The attempts for one answer are limited, and reading on continues the scan."""
     settings = Settings(retry_pause_s=0, max_retry_pause_s=0, max_attempts=3)
     world = World(build_table(), script=["fine", *[word] * 3], settings=settings, size=1)
@@ -316,7 +315,7 @@ def _raising(error: Exception) -> Any:
     return answer
 
 
-def test_bounds_of_hbase_meta_do_not_sort_as_bytes() -> None:
+def test_a_scan_of_meta_is_not_ordered_as_bytes() -> None:
     """A scan of meta from "t,," to "t ,," is not empty, though its bytes run downwards."""
     rest = RemainingScan(ScanSpec(b"t,,", b"t ,,"), "hbase:meta")
     assert (False, True) == (rest.is_over, RemainingScan(ScanSpec(b"t,,", b"t ,,"), "t").is_over)
@@ -325,7 +324,7 @@ def test_bounds_of_hbase_meta_do_not_sort_as_bytes() -> None:
     assert RemainingScan(ScanSpec(b"t,,", b"t,,"), "hbase:meta").is_over
 
 
-def test_retry_now_errors_of_a_scan_pause(
+def test_a_scan_pauses_before_it_retries_an_immediate_retry_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Errors that HBase marks for an immediate retry are retried after a pause."""
@@ -342,7 +341,9 @@ def test_retry_now_errors_of_a_scan_pause(
     assert 1 == len(pauses)
 
 
-def test_malformed_cells_end_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_before_malformed_cells_are_returned_and_the_scan_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Rows before malformed cells are returned, and reading on raises Closed."""
 
     def broken(block: bytes, counts: Sequence[int]) -> Iterator[list[RowCells]]:

@@ -76,7 +76,7 @@ def _check(puts: EncodedPuts, expected: list[tuple[int, RowCells]], start: int, 
 
 
 @given(blocks(), st.data(), st.sampled_from([1, 200, 16 << 20]))
-def test_puts_are_the_cells_of_the_blocks(
+def test_puts_encoded_from_blocks_equal_those_of_the_scalar_encoder(
     given_blocks: list[CellBlock], data: st.DataObject, at_once: int
 ) -> None:
     """Any slice of the puts has the actions and cells of the scalar encoder."""
@@ -93,16 +93,15 @@ def test_puts_are_the_cells_of_the_blocks(
 
 
 @given(blocks(), st.binary(max_size=4))
-def test_count_below_finds_the_first_put_of_a_region(
+def test_count_below_returns_the_number_of_puts_with_a_smaller_key(
     given_blocks: list[CellBlock], key: bytes
 ) -> None:
-    """`count_below` returns the number of puts with a smaller key."""
     puts = encode_puts(given_blocks)
     assert sum(row < key for row in puts.rows.to_pylist()) == puts.count_below(key)
 
 
 @given(blocks(), st.integers(0, 2_000), st.integers(1, 5))
-def test_requests_take_as_many_puts_as_fit(
+def test_a_request_takes_as_many_puts_as_fit(
     given_blocks: list[CellBlock], size: int, count: int
 ) -> None:
     """A request has as many puts as fit its limits, and at least one."""
@@ -121,7 +120,7 @@ def test_requests_take_as_many_puts_as_fit(
         start = stop
 
 
-def test_golden_vector() -> None:
+def test_an_encoded_put_has_the_recorded_bytes() -> None:
     """The put of the vector has the recorded cell and action."""
     rows = pa.array([b"r1"], pa.binary())
     cut = encode_puts([CellBlock(rows, "d", b"q", pa.array([b"v"], pa.binary()))]).slice_puts(0, 1)
@@ -130,7 +129,7 @@ def test_golden_vector() -> None:
     assert padded == cut.actions
 
 
-def test_no_blocks_are_no_puts() -> None:
+def test_columns_without_rows_give_no_puts() -> None:
     """Columns without rows or without values give no puts."""
     empty = pa.array([], pa.binary())
     rows, nulls = pa.array([b"a", b"b"], pa.binary()), pa.array([None, None], pa.binary())
@@ -143,23 +142,21 @@ def test_no_blocks_are_no_puts() -> None:
         assert (0, 0, (b"", b"")) == (len(puts), puts.count_below(b"z"), puts.slice_puts(0, 0))
 
 
-def test_rows_of_one_key_keep_their_order() -> None:
+def test_two_puts_of_one_row_keep_their_order() -> None:
     """Two puts of one row stay two actions in their order, so that the later one wins."""
     rows = pa.array([b"b", b"a", b"b", b"a"], pa.binary())
     values = pa.array([b"1", b"2", b"3", b"4"], pa.binary())
     assert [1, 3, 0, 2] == encode_puts([CellBlock(rows, "d", b"q", values)]).numbers.tolist()
 
 
-def test_many_cells_of_a_row_are_counted() -> None:
-    """A cell count of two bytes is encoded correctly."""
+def test_a_cell_count_of_two_bytes_is_encoded() -> None:
     rows = pa.array([b"r", b"s"], pa.binary())
     values = [pa.array([b"v", b"v" if at < 3 else None], pa.binary()) for at in range(300)]
     given_blocks = [CellBlock(rows, "d", b"%d" % at, one) for at, one in enumerate(values)]
     _check(encode_puts(given_blocks), _build_expected(given_blocks), 0, 2)
 
 
-def test_arrays_of_other_types_are_accepted() -> None:
-    """Text, large binary and chunked arrays are encoded as bytes."""
+def test_text_large_binary_and_chunked_arrays_are_encoded_as_bytes() -> None:
     rows = pa.chunked_array([["a"], ["b"]], pa.string())
     values = pa.array([b"v", b"w"], pa.large_binary())
     stamps = pa.chunked_array([[7], [8]], pa.int64())
@@ -176,22 +173,26 @@ _VALUES = pa.array([b"1", b"2", b"3"], pa.binary())
 
 
 @pytest.mark.parametrize(
-    ("rows", "words"),
+    ("rows", "message"),
     [
         ([b"a", b"", b"c"], r"rows\[1\]: the row key has 0 bytes; expected 1 to 32,767 bytes"),
         ([b"a", b"b", b"c" * 32_768], r"rows\[2\]: the row key has 32,768 bytes"),
         ([b"a", None, b"c"], r"rows\[1\]: the item is null"),
     ],
 )
-def test_invalid_row_keys_are_rejected(rows: list[bytes | None], words: str) -> None:
+def test_an_invalid_row_key_is_rejected_with_its_row_number(
+    rows: list[bytes | None], message: str
+) -> None:
     """An invalid row key raises an error with the number of its row."""
-    with pytest.raises(InvalidArgument, match=words):
+    with pytest.raises(InvalidArgument, match=message):
         encode_puts([CellBlock(pa.array(rows, pa.binary()), "d", b"q", _VALUES)])
 
 
 @pytest.mark.parametrize("extra", [0, 1])
 @pytest.mark.parametrize("order", [[b"a", b"b", b"c"], [b"c", b"b", b"a"]])
-def test_the_largest_cell_fits(extra: int, order: list[bytes]) -> None:
+def test_a_cell_of_10_mib_is_encoded_and_a_larger_one_refused(
+    extra: int, order: list[bytes]
+) -> None:
     """A cell of 10 MiB with its length is accepted, and one more byte is refused."""
     size = MAX_CELL_BYTES - len(encode_cells(b"b", [Cell("d", b"q", 1)])) + extra
     rows = pa.array(order, pa.binary())
@@ -216,7 +217,7 @@ def test_a_row_larger_than_a_request_is_rejected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("timestamps", "words"),
+    ("timestamps", "message"),
     [
         (-1, "timestamp: -1 is out of range"),
         (2**63, "timestamp: 9223372036854775808 is out of range"),
@@ -227,14 +228,16 @@ def test_a_row_larger_than_a_request_is_rejected() -> None:
         (["x", "y", "z"], "timestamps: the array has the type <U1; expected int64"),
     ],
 )
-def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> None:
+def test_a_timestamp_out_of_range_is_rejected_with_its_row_number(
+    timestamps: Any, message: str
+) -> None:
     """A timestamp out of range raises an error with the number of its row."""
-    with pytest.raises(InvalidArgument, match=words):
+    with pytest.raises(InvalidArgument, match=message):
         encode_puts([CellBlock(_KEYS, "d", b"q", _VALUES, timestamps)])
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"family": ""}, "family: the family name is empty"),
         ({"family": "f" * 128}, "family: .* has 128 bytes"),
@@ -258,8 +261,8 @@ def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> No
         ),
     ],
 )
-def test_invalid_columns_are_rejected(change: dict[str, Any], words: str) -> None:
+def test_each_defect_of_a_column_is_reported(change: dict[str, Any], message: str) -> None:
     """Each defect of a column is in the error."""
     plain = {"rows": _KEYS, "family": "d", "qualifiers": b"q", "values": _VALUES}
-    with pytest.raises(InvalidArgument, match=words):
+    with pytest.raises(InvalidArgument, match=message):
         encode_puts([CellBlock(**plain), CellBlock(**(plain | change))])

@@ -64,14 +64,14 @@ def encode_key_value(row: bytes, cell: Cell, tags: bytes = b"") -> bytes:
     return struct.pack(">I", len(body)) + body
 
 
-def test_vector_of_a_cell() -> None:
+def test_an_encoded_cell_has_the_recorded_bytes() -> None:
     """A put at the server's time has the bytes that every version stored and returned."""
     cell = Cell("d", b"q", LATEST, b"v")
     assert PLAIN == encode_cell(b"r1", cell).hex()
     assert ([(b"r1", cell)], 29) == decode_cells(bytes.fromhex(PLAIN))
 
 
-def test_vector_of_a_cell_with_tags() -> None:
+def test_a_recorded_cell_with_tags_is_decoded() -> None:
     """A cell with a time to live among its tags is decoded, and so is the next cell."""
     cell = Cell("d", b"q", 4_102_444_800_000, b"v", ttl_ms=600_000)
     block = bytes.fromhex(TAGGED_CELL + PLAIN)
@@ -80,13 +80,13 @@ def test_vector_of_a_cell_with_tags() -> None:
 
 
 @given(row=rows, cell=cells)
-def test_a_cell_is_laid_out_as_a_key_value(row: bytes, cell: Cell) -> None:
+def test_a_cell_is_encoded_as_a_key_value(row: bytes, cell: Cell) -> None:
     """The encoded bytes are those of the format, field by field."""
     assert encode_key_value(row, cell) == encode_cell(row, cell)
 
 
 @given(block=blocks)
-def test_encoded_rows_are_decoded(block: list[RowCells]) -> None:
+def test_encoded_rows_of_all_cell_types_are_decoded(block: list[RowCells]) -> None:
     """Rows of all cell types, empty qualifiers, 00 and FF bytes, and long keys survive."""
     sent = encode_rows(block)
     counts = [len(row.cells) for row in block]
@@ -97,7 +97,9 @@ def test_encoded_rows_are_decoded(block: list[RowCells]) -> None:
 
 
 @given(block=blocks, data=st.data())
-def test_a_block_is_decoded_in_two_parts(block: list[RowCells], data: st.DataObject) -> None:
+def test_decoding_continues_at_the_returned_offset(
+    block: list[RowCells], data: st.DataObject
+) -> None:
     """The offset returned after the first part is the start of the second part."""
     sent = encode_rows(block)
     whole, stop = decode_cells(sent)
@@ -126,27 +128,27 @@ def test_the_time_to_live_is_found_among_tags(
 
 
 @pytest.mark.parametrize("tags", [b"", b"\x00\x00", b"\x00\x0b\x00\x09\x08" + bytes(8)])
-def test_long_runs_are_decoded_with_and_without_tags(tags: bytes) -> None:
+def test_many_cells_of_equal_lengths_are_decoded(tags: bytes) -> None:
     """Many cells of equal lengths are decoded correctly."""
     cell = Cell("d", b"q", 7, b"v")
     expected = [(b"r", cell._replace(ttl_ms=0 if len(tags) > 2 else None))] * 40
     assert expected == decode_cells(encode_key_value(b"r", cell, tags) * 40)[0]
 
 
-def test_many_columns_and_families_are_decoded() -> None:
+def test_more_columns_than_the_cache_holds_are_decoded() -> None:
     """More columns and families than the cache holds are decoded correctly."""
     many = [Cell(f"f{number}", b"%d" % number, number) for number in range(2_500)]
     assert [RowCells(b"r", many)] == decode_rows(encode_cells(b"r", many), [2_500])
 
 
-def test_cells_share_the_text_of_their_family() -> None:
+def test_cells_of_a_block_share_the_object_of_their_family() -> None:
     """All cells of a block refer to the same object."""
     found = decode_cells(encode_cells(b"r", [Cell("family", b"q", n) for n in range(99)]))[0]
     assert 1 == len({id(cell.family) for _, cell in found})
 
 
 @given(data=st.binary(max_size=200))
-def test_any_bytes_are_cells_or_malformed(data: bytes) -> None:
+def test_any_bytes_decode_to_cells_or_raise_wire_format_error(data: bytes) -> None:
     """No bytes raise anything but WireFormatError, and decoded cells fit the block."""
     try:
         found, stop = decode_cells(data)
@@ -156,7 +158,9 @@ def test_any_bytes_are_cells_or_malformed(data: bytes) -> None:
 
 
 @given(block=blocks, data=st.data())
-def test_broken_blocks_are_cells_or_malformed(block: list[RowCells], data: st.DataObject) -> None:
+def test_a_changed_block_decodes_to_cells_or_raises_wire_format_error(
+    block: list[RowCells], data: st.DataObject
+) -> None:
     """A block with changed or missing bytes raises nothing but WireFormatError."""
     sent = bytearray(encode_rows(block) or bytes.fromhex(PLAIN))
     for _ in range(data.draw(st.integers(1, 3))):
@@ -219,7 +223,7 @@ def test_each_malformed_cell_is_rejected(block: bytes, before: int) -> None:
 
 
 @pytest.mark.parametrize("at", [16, 27])
-def test_a_broken_cell_within_a_run_is_malformed(at: int) -> None:
+def test_an_unknown_cell_type_within_a_run_is_malformed(at: int) -> None:
     """An unknown type or a bad family in a run of equal lengths is malformed."""
     block = bytearray.fromhex(PLAIN) * 40
     block[20 * 29 + at] = 0xFF
@@ -227,7 +231,7 @@ def test_a_broken_cell_within_a_run_is_malformed(at: int) -> None:
         decode_cells(bytes(block))
 
 
-def test_the_longest_rows_are_decoded() -> None:
+def test_rows_of_the_greatest_length_are_decoded() -> None:
     """Rows of 32,767 bytes in a run of equal lengths are correct."""
     longest = [RowCells(b"r" * 32_767, [Cell("d", b"", n, b"v")]) for n in range(12)]
     assert longest == decode_rows(encode_rows(longest), [1] * 12)
@@ -239,7 +243,7 @@ def test_an_impossible_count_is_malformed() -> None:
         decode_rows(bytes.fromhex(PLAIN), [2**63])
 
 
-def test_rows_without_cells_are_empty() -> None:
+def test_a_decoded_row_without_cells_keeps_its_position() -> None:
     """A row without cells keeps its place."""
     nothing, one = RowCells(b"", []), RowCells(b"r1", [Cell("d", b"q", LATEST, b"v")])
     assert [nothing, one, nothing] == decode_rows(bytes.fromhex(PLAIN), [0, 1, 0])
@@ -262,13 +266,13 @@ def test_values_too_long_for_the_format_are_rejected(row: bytes, cell: Cell) -> 
         encode_cell(row, cell)
 
 
-def test_a_time_to_live_is_not_encoded() -> None:
+def test_a_time_to_live_is_encoded_with_the_mutation_and_not_with_the_cell() -> None:
     """A cell's time to live is not encoded with the cell but with the mutation."""
     cell = Cell("d", b"q", LATEST, b"v", ttl_ms=5)
     assert PLAIN == encode_cell(b"r1", cell).hex()
 
 
-def test_runs_are_found() -> None:
+def test_nine_cells_of_equal_lengths_are_decoded_as_a_run() -> None:
     """Nine cells of equal lengths are decoded as a run, as the tests above assume."""
     block = bytes.fromhex(PLAIN) * 11
     found = cellblocks._decode_run(block, 0, 11, [], [], cellblocks._ColumnCache())
@@ -302,7 +306,7 @@ def test_an_odd_cell_among_equal_rows_is_decoded(odd: str, place: int) -> None:
     assert alone == decode_rows(b"".join(cells), [1] * 20)
 
 
-def test_equal_rows_are_decoded_together() -> None:
+def test_rows_of_equal_shape_are_decoded_together() -> None:
     """Equal rows are decoded together only if no cell differs."""
     columns = cellblocks._ColumnCache()
     for odd, cell in ODD_CELLS.items():
@@ -324,7 +328,7 @@ def test_equal_rows_are_decoded_together() -> None:
     ],
     ids=["zeros", "cut in a head", "cut in a row", "one too few", "one too many", "none", "nine"],
 )
-def test_a_broken_block_of_single_cell_rows_is_malformed(block: bytes, count: int) -> None:
+def test_a_defect_in_a_block_of_single_cell_rows_is_reported(block: bytes, count: int) -> None:
     """A defect is reported at any position, on each path."""
     with pytest.raises(WireFormatError):
         decode_rows(block, [1] * count)
@@ -344,7 +348,7 @@ stretches = st.lists(
 
 
 @given(stretches, st.sampled_from((1, 8, 9, 20, 200)))
-def test_rows_do_not_depend_on_the_portions(
+def test_rows_at_the_edge_of_a_decoded_portion_are_correct(
     drawn: list[tuple[int, int, bytes, bytes, CellType]], portion: int
 ) -> None:
     """Rows at the edge of a portion or a run are correct."""

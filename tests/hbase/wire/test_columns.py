@@ -83,7 +83,7 @@ def _starts(cells: list[bytes]) -> list[int]:
 
 
 @given(st.lists(puts, max_size=30))
-def test_columns_are_the_cells(cells: list[bytes]) -> None:
+def test_decoded_columns_equal_the_cells_of_the_scalar_decoder(cells: list[bytes]) -> None:
     """Every line is the cell that the scalar decoder returns, without tags."""
     block = b"".join(cells)
     columns = to_columns(memoryview(block), FAMILIES)
@@ -93,7 +93,7 @@ def test_columns_are_the_cells(cells: list[bytes]) -> None:
 
 
 @given(st.lists(puts, min_size=1, max_size=12), st.integers(4_100, 6_000))
-def test_long_blocks_are_their_cells(cells: list[bytes], count: int) -> None:
+def test_a_long_block_of_a_repeated_pattern_is_decoded(cells: list[bytes], count: int) -> None:
     """A pattern of cells repeated thousands of times is decoded, also if values hold cells."""
     repeated = [cells[index % len(cells)] for index in range(count)]
     block = b"".join(repeated)
@@ -105,7 +105,7 @@ def test_long_blocks_are_their_cells(cells: list[bytes], count: int) -> None:
 @pytest.mark.parametrize(
     "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 12))]
 )
-def test_cells_of_different_lengths_are_found(seed: int) -> None:
+def test_cells_of_different_lengths_in_a_long_block_are_found(seed: int) -> None:
     """Cells of any length in a long block are found, also if values hold cells."""
     random = Random(seed)
     most = random.choice([1, 10, 300])
@@ -120,7 +120,7 @@ def test_cells_of_different_lengths_are_found(seed: int) -> None:
     assert _starts(cells) == find_cell_starts(b"".join(cells)).tolist()
 
 
-def test_lengths_that_change_are_followed() -> None:
+def test_long_cells_after_short_ones_are_decoded() -> None:
     """Long cells after short ones are decoded, though the decoder expects short ones."""
     cells = [encode_cell(b"r", "d", b"", 1, b"")] * 9_000 + [
         encode_cell(b"r", "d", b"", 1, b"v" * 9_000)
@@ -130,7 +130,7 @@ def test_lengths_that_change_are_followed() -> None:
     assert _starts(backwards) == find_cell_starts(b"".join(backwards)).tolist()
 
 
-def test_golden_vectors() -> None:
+def test_recorded_cells_are_decoded_as_columns() -> None:
     """Cells recorded from a server, with and without a tag, are decoded."""
     columns = to_columns(VECTOR + TAGGED_CELL, ["x", "d"])
     expected = {
@@ -145,14 +145,14 @@ def test_golden_vectors() -> None:
     assert ["x", "d"] == columns["family"].dictionary.to_pylist()
 
 
-def test_an_empty_block_has_no_lines() -> None:
+def test_an_empty_block_gives_columns_without_rows() -> None:
     """An empty block gives columns without rows and with the same schema."""
     assert build_block_schema().empty_table() == to_columns(b"", []).schema.empty_table()
     assert [] == to_columns(b"", []).to_pylist()
 
 
 @given(st.lists(any_cells, min_size=1, max_size=5), st.data())
-def test_malformed_blocks_are_decoded_alike_or_rejected(
+def test_a_changed_block_decodes_to_the_cells_of_the_scalar_decoder_or_both_raise(
     cells: list[bytes], data: st.DataObject
 ) -> None:
     """A changed block gives the same cells as the scalar decoder, or both raise."""
@@ -199,7 +199,7 @@ def _read_strictly(block: bytes) -> list[dict[str, Any]] | None:
 
 
 @pytest.mark.parametrize(
-    ("at", "number", "words"),
+    ("at", "number", "message"),
     [
         (0, 0, "is shorter than|reaches"),  # what lies within it is followed, to whatever end
         (0, 2**32 - 1, "reaches"),
@@ -211,20 +211,20 @@ def _read_strictly(block: bytes) -> list[dict[str, Any]] | None:
     ],
 )
 @pytest.mark.parametrize("others", [0, 1, 10_000])
-def test_lengths_that_contradict_each_other_are_malformed(
-    at: int, number: int, words: str, others: int
+def test_contradictory_lengths_are_malformed(
+    at: int, number: int, message: str, others: int
 ) -> None:
     """A wrong length is malformed alone, among other cells, and in a long block."""
     wrong = bytearray(VECTOR)
     pack_into(">I", wrong, at, number)
     block = VECTOR * others + wrong + VECTOR * others
-    with pytest.raises(WireFormatError, match=words):
+    with pytest.raises(WireFormatError, match=message):
         to_columns(block, ["d"])
 
 
 @pytest.mark.parametrize("missing", [1, 3, 4, 28])
 @pytest.mark.parametrize("count", [1, 2, 33, 9_000])
-def test_a_truncated_block_is_malformed(count: int, missing: int) -> None:
+def test_a_truncated_block_is_malformed_as_columns(count: int, missing: int) -> None:
     """A block that lacks any part of its last cell raises an error."""
     block = (VECTOR * count)[:-missing]
     with pytest.raises(WireFormatError):
@@ -232,8 +232,7 @@ def test_a_truncated_block_is_malformed(count: int, missing: int) -> None:
 
 
 @pytest.mark.parametrize(("row", "family"), [(14, 0), (5, 0), (2, 3), (2, 16), (2, 255)])
-def test_parts_beyond_their_key_are_malformed(row: int, family: int) -> None:
-    """A row or family that exceeds its key is malformed."""
+def test_a_row_or_family_that_exceeds_its_key_is_malformed(row: int, family: int) -> None:
     wrong = bytearray(VECTOR)
     pack_into(">H", wrong, 12, row)
     wrong[16] = family
@@ -242,15 +241,14 @@ def test_parts_beyond_their_key_are_malformed(row: int, family: int) -> None:
 
 
 @pytest.mark.parametrize("more", [-1, 1])
-def test_tags_have_their_length(more: int) -> None:
-    """Tags with a wrong length are malformed."""
+def test_tags_with_a_wrong_length_are_malformed(more: int) -> None:
     wrong = bytearray(TAGGED_CELL)
     wrong[-12] += more
     with pytest.raises(WireFormatError, match="tags"):
         to_columns(bytes(wrong), ["d"])
 
 
-def test_deletes_are_rejected_by_name() -> None:
+def test_a_block_with_a_delete_has_no_columns() -> None:
     """A block with a delete has no columns, and an unknown type is malformed."""
     delete = encode_cell(b"r", "d", b"", 1, b"", CellType.DELETE_FAMILY)
     with pytest.raises(InvalidArgument, match="DELETE_FAMILY"):
@@ -259,7 +257,7 @@ def test_deletes_are_rejected_by_name() -> None:
         to_columns(encode_cell(b"r", "d", b"", 1, b"", 5), ["d"])
 
 
-def test_a_family_without_number_is_rejected() -> None:
+def test_an_unknown_family_is_rejected_with_the_known_ones() -> None:
     """A family without a number raises an error that lists the known families."""
     with pytest.raises(
         InvalidArgument, match=r"families: .* family 'd'; expected only e, f, as named"

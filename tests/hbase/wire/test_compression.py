@@ -13,7 +13,7 @@ from rowkey.hbase.wire.proto import WireFormatError
 
 
 @given(block=st.binary(max_size=3_000))
-def test_a_compressed_block_is_decompressed(block: bytes) -> None:
+def test_a_block_survives_compression(block: bytes) -> None:
     """A block is equal after compression and decompression, from any buffer."""
     stream = compress(block)
     assert block == decompress(stream)
@@ -21,7 +21,7 @@ def test_a_compressed_block_is_decompressed(block: bytes) -> None:
 
 
 @given(block=st.binary(min_size=1, max_size=3_000))
-def test_streams_are_zlib(block: bytes) -> None:
+def test_compressed_streams_are_those_of_zlib(block: bytes) -> None:
     """Python's zlib reads our streams, and we read the streams of zlib."""
     assert block == zlib.decompress(compress(block))
     assert block == decompress(zlib.compress(block))
@@ -50,7 +50,7 @@ def test_bytes_after_a_stream_are_malformed() -> None:
 
 
 @given(stream=st.binary(max_size=300))
-def test_any_bytes_are_decompressed_or_malformed(stream: bytes) -> None:
+def test_any_bytes_decompress_or_raise_wire_format_error(stream: bytes) -> None:
     """No bytes raise anything but WireFormatError, or give more than the limit."""
     try:
         block = decompress(stream, 1_000)

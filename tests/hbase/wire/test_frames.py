@@ -88,7 +88,7 @@ def read_answer(vector: str) -> Response:
     return parse_response(frame[4:])
 
 
-def test_vector_of_the_preamble_and_header() -> None:
+def test_the_preamble_and_header_have_the_recorded_bytes() -> None:
     """The preamble and header have the bytes that every version accepted."""
     assert HEADER == (PREAMBLE + encode_connection_header("rowkey", "ClientService", None)).hex()
 
@@ -122,7 +122,7 @@ def build_meta_scan(start: bytes, stop: bytes, reverse: bool, *tail: bytes) -> b
     )
 
 
-def test_vector_of_a_lookup() -> None:
+def test_the_request_of_a_region_lookup_has_the_recorded_bytes() -> None:
     """The scan that finds the region of a row has the recorded bytes."""
     tail = (
         encode_uint(4, 1),
@@ -135,14 +135,14 @@ def test_vector_of_a_lookup() -> None:
     assert LOCATE == encode_request(1, "Scan", param).hex()
 
 
-def test_vector_of_a_listing() -> None:
+def test_the_request_of_a_region_listing_has_the_recorded_bytes() -> None:
     """The scan that lists the regions of a table has the recorded bytes."""
     tail = encode_uint(4, 1_000), encode_bool(5, True), encode_bool(7, True), encode_bool(8, True)
     param = build_meta_scan(b"t,,", b"t ,,", False, *tail)
     assert LISTING == encode_request(1, "Scan", param).hex()
 
 
-def test_vector_of_a_multi() -> None:
+def test_a_multi_request_has_the_recorded_bytes() -> None:
     """A put with its cell in the cell block has the recorded bytes."""
     name = b"t,,1.0123456789abcdef0123456789abcdef."
     put = encode_message(2, encode_bytes(1, b"r1"), encode_uint(2, 2), encode_uint(8, 1))
@@ -152,7 +152,7 @@ def test_vector_of_a_multi() -> None:
     assert MULTI == encode_request(2, "Multi", param, cells).hex()
 
 
-def test_vector_of_a_table_creation() -> None:
+def test_the_request_that_creates_a_table_has_the_recorded_bytes() -> None:
     """A table with one family, attributes and two split keys has the recorded bytes."""
     attributes = {"VERSIONS": "1", "TTL": "86400", "COMPRESSION": "NONE", "BLOOMFILTER": "ROW"}
     pairs = (
@@ -171,7 +171,7 @@ def test_vector_of_a_table_creation() -> None:
     assert CREATE == param.hex()
 
 
-def test_vectors_of_small_messages() -> None:
+def test_small_messages_have_the_recorded_bytes() -> None:
     """A list of one option, a procedure id and a mutation's attribute have the recorded bytes."""
     ttl = encode_text(1, "_ttl") + encode_bytes(2, (600_000).to_bytes(8, "big"))
     assert "0802" == encode_uint(1, 2).hex()
@@ -179,7 +179,7 @@ def test_vectors_of_small_messages() -> None:
     assert "0a045f74746c120800000000000927c0" == ttl.hex()
 
 
-def test_vectors_of_answers_without_cells() -> None:
+def test_recorded_answers_without_cells_are_parsed() -> None:
     """A put, a get of nothing, an existence check and a failed condition are parsed."""
     assert Response(2, None, b"\x10\x01", b"") == read_answer("00000006020802021001")
     assert Response(2, None, b"\x10\x00", b"") == read_answer("00000006020802021000")
@@ -198,14 +198,14 @@ def parse_inner_result(sent: Response) -> ProtoMessage:
     return found
 
 
-def test_vector_of_the_answer_to_a_get() -> None:
+def test_the_recorded_answer_to_a_get_is_parsed() -> None:
     """The answer to a get is parsed to one row of one cell."""
     sent = read_answer(GET)
     assert 1 == parse_inner_result(sent).get_uint(2)
     assert [RowCells(b"r1", [STORED_CELL])] == decode_rows(bytes(sent.cells), [1])
 
 
-def test_vector_of_the_answer_to_a_multi() -> None:
+def test_the_recorded_answer_to_a_multi_is_assigned_by_index() -> None:
     """The results of a multi come in another order and are assigned by index."""
     sent = read_answer(MULTI_ANSWER)
     results = list(next(ProtoMessage(sent.message).iter_messages(1)).iter_messages(1))
@@ -215,7 +215,7 @@ def test_vector_of_the_answer_to_a_multi() -> None:
     assert [RowCells(b"r1", [STORED_CELL])] == decode_rows(bytes(sent.cells), [1])
 
 
-def test_vector_of_the_answer_to_a_scan() -> None:
+def test_the_recorded_answer_to_a_scan_is_parsed() -> None:
     """The answer to a scan has one cell in one row, and its flag is false."""
     sent = read_answer(SCAN_ANSWER)
     scanned = ProtoMessage(sent.message)
@@ -224,14 +224,14 @@ def test_vector_of_the_answer_to_a_scan() -> None:
     assert [RowCells(b"r1", [STORED_CELL])] == decode_rows(bytes(sent.cells), scanned.list_uints(1))
 
 
-def test_vector_of_a_fault() -> None:
+def test_a_recorded_fault_has_a_class_and_a_trace() -> None:
     """A recorded fault has a class and a trace, and neither host nor port."""
     java = "org.apache.hadoop.hbase.NotServingRegionException"
     fault = RemoteFault(java, "x", None, None, do_not_retry=False)
     assert Response(2, fault, b"", b"") == read_answer(FAULT)
 
 
-def test_a_fault_may_name_another_server() -> None:
+def test_a_fault_may_name_the_new_server_of_a_region() -> None:
     """Host and port of a moved region and the retry flag are parsed."""
     moved = encode_message(
         2,
@@ -246,14 +246,14 @@ def test_a_fault_may_name_another_server() -> None:
     assert Response(3, fault, b"", b"") == parse_response(bytes((len(header),)) + header)
 
 
-def test_a_refused_connection_is_an_answer_to_no_call() -> None:
+def test_a_refused_connection_has_call_id_minus_1() -> None:
     """A refused connection has call id -1 in 32 bits, while 2^31 is an ordinary id."""
     failed = bytes.fromhex("08ffffffff0f") + encode_message(2, encode_text(1, "J"))
     assert CONNECTION_FAILURE_ID == parse_response(bytes((len(failed),)) + failed).call_id
     assert 2**31 == parse_response(b"\x06" + encode_uint(1, 2**31) + b"\0").call_id
 
 
-def test_vector_of_a_znode() -> None:
+def test_the_server_in_a_recorded_znode_is_parsed() -> None:
     """A znode's server follows an id, a salt and a magic number."""
     node = bytes.fromhex(ZNODE)
     start = 5 + int.from_bytes(node[1:5], "big")
@@ -273,10 +273,9 @@ def test_vector_of_a_znode() -> None:
     cells=st.binary(max_size=300),
     timeout=st.none() | st.integers(0, 2**31 - 1),
 )
-def test_a_request_has_all_its_parts(
+def test_a_request_parsed_as_by_a_server_has_all_its_parts(
     call: int, method: str, param: bytes, cells: bytes, timeout: int | None
 ) -> None:
-    """A request parsed as by a server has all of its parts."""
     frame = encode_request(call, method, param, cells, timeout)
     assert len(frame) - 4 == int.from_bytes(frame[:4], "big")
     head_bytes, at = decode_varint(frame, 4)
@@ -306,14 +305,16 @@ def is_read_or_malformed(frame: bytes) -> bool:
 
 
 @given(frame=st.binary(max_size=200))
-def test_any_frame_is_parsed_or_malformed(frame: bytes) -> None:
+def test_any_frame_is_parsed_or_raises_wire_format_error(frame: bytes) -> None:
     """No bytes raise anything but WireFormatError."""
     assert is_read_or_malformed(frame)
 
 
 @pytest.mark.parametrize("vector", [GET, MULTI_ANSWER, SCAN_ANSWER, FAULT])
 @given(data=st.data())
-def test_broken_frames_are_parsed_or_malformed(vector: str, data: st.DataObject) -> None:
+def test_a_changed_frame_is_parsed_or_raises_wire_format_error(
+    vector: str, data: st.DataObject
+) -> None:
     """An answer with a changed or missing byte raises nothing but WireFormatError."""
     frame = bytearray.fromhex(vector)[4:]
     frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))

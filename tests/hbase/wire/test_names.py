@@ -31,19 +31,19 @@ servers = st.builds(ServerName, hosts, st.integers(1, 65_535), st.integers(0, 2*
         (1, b"tablename,startkey,id_0001.7fb14b65c4d5af359300d6fd204706c4."),
     ],
 )
-def test_vectors_of_region_names(replica: int, expected: bytes) -> None:
+def test_region_names_have_the_recorded_hash(replica: int, expected: bytes) -> None:
     """The hash in a region name covers table, start key, id and replica."""
     assert expected == build_region_name("tablename", b"startkey", "id", replica)
     assert expected[-33:-1].decode() == extract_encoded_name(expected)
 
 
-def test_the_region_of_meta_has_an_old_name() -> None:
+def test_the_name_of_the_region_of_meta_has_no_hash() -> None:
     """The name of hbase:meta has no hash, and its encoded name is a number."""
     assert META_REGION_NAME == build_region_name("hbase:meta", b"", 1)
     assert "1588230740" == extract_encoded_name(META_REGION_NAME)
 
 
-def test_the_default_namespace_is_left_out() -> None:
+def test_the_default_namespace_is_left_out_of_names() -> None:
     """`default:t` and `t` are one table, with the same region names."""
     assert build_region_name("t", b"k", 7) == build_region_name("default:t", b"k", 7)
     assert build_region_name("t", b"k", 7) != build_region_name("ns:t", b"k", 7)
@@ -51,7 +51,7 @@ def test_the_default_namespace_is_left_out() -> None:
 
 
 @given(start=st.binary(max_size=60), region_id=st.integers(0, 2**63 - 1))
-def test_start_keys_may_be_any_bytes(start: bytes, region_id: int) -> None:
+def test_a_start_key_in_a_region_name_may_be_any_bytes(start: bytes, region_id: int) -> None:
     """Commas, points, 00 and FF bytes in a start key stay, and the hash is found."""
     name = build_region_name("ns:t", start, region_id)
     assert b"ns:t,%s,%d." % (start, region_id) == name[:-33]
@@ -59,38 +59,38 @@ def test_start_keys_may_be_any_bytes(start: bytes, region_id: int) -> None:
 
 
 @pytest.mark.parametrize("name", [b"", b"t,,1", b"t,,1.xyz.", b"t,,1.0123.", b"hbase:meta,,2"])
-def test_a_name_without_hash_is_malformed(name: bytes) -> None:
+def test_a_region_name_without_hash_is_malformed(name: bytes) -> None:
     """Only a full name has an encoded name."""
     with pytest.raises(WireFormatError):
         extract_encoded_name(name)
 
 
 @pytest.mark.parametrize("replica", [-1, 65_536])
-def test_replicas_have_four_digits(replica: int) -> None:
+def test_a_replica_number_has_four_hexadecimal_digits(replica: int) -> None:
     """A replica beyond four hexadecimal digits is rejected."""
     with pytest.raises(InvalidArgument):
         build_region_name("t", b"", 1, replica)
 
 
-def test_vector_of_a_region_specifier() -> None:
+def test_a_region_specifier_has_the_recorded_bytes() -> None:
     """A region specifier has the bytes of the lookup of hbase:meta."""
     assert "0801120d68626173653a6d6574612c2c31" == encode_region_specifier(META_REGION_NAME).hex()
 
 
-def test_vector_of_a_table_name() -> None:
+def test_a_table_name_has_the_recorded_bytes() -> None:
     """A table name has the bytes of the request that creates a table."""
     assert "0a0764656661756c74120174" == encode_table_name("t").hex()
 
 
 @pytest.mark.parametrize("name", ["t", "ns:t", "hbase:meta"])
-def test_table_names_are_decoded(name: str) -> None:
+def test_a_table_name_survives_encoding(name: str) -> None:
     """A table name is equal after encoding and decoding."""
     assert name == parse_table_name(ProtoMessage(encode_table_name(name)))
     assert name == shorten_table_name(":".join(split_table_name(name)))
 
 
 @given(server=servers)
-def test_servers_are_decoded(server: ServerName) -> None:
+def test_a_server_name_survives_encoding(server: ServerName) -> None:
     """A server is equal after encoding and decoding, as text and as protobuf."""
     assert server == ServerName.parse(str(server))
     assert server == ServerName.from_message(ProtoMessage(server.encode()))
@@ -128,7 +128,7 @@ def test_malformed_server_names_are_rejected(name: str) -> None:
 
 
 @given(name=st.text(max_size=30))
-def test_any_text_is_a_server_or_malformed(name: str) -> None:
+def test_any_text_is_a_server_name_or_raises_an_error(name: str) -> None:
     """No text raises another error, and a parsed server prints as a text that parses the same."""
     try:
         server = ServerName.parse(name)
@@ -141,7 +141,7 @@ def test_any_text_is_a_server_or_malformed(name: str) -> None:
     "sent",
     [b"", encode_text(1, "rs1"), encode_uint(2, 5), encode_text(1, "a") + encode_uint(2, 65_536)],
 )
-def test_a_protobuf_without_server_is_malformed(sent: bytes) -> None:
+def test_a_protobuf_server_name_without_host_or_port_is_malformed(sent: bytes) -> None:
     """A ServerName without host or valid port raises an error."""
     with pytest.raises(WireFormatError):
         ServerName.from_message(ProtoMessage(sent))

@@ -166,7 +166,7 @@ def drop_empty_lists(tree: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(tree=trees)
-def test_messages_are_decoded_as_by_google(tree: dict[str, Any]) -> None:
+def test_messages_are_decoded_as_by_the_protobuf_library_of_google(tree: dict[str, Any]) -> None:
     """Our decoder finds the same values in our bytes and Google's, and Google's in ours."""
     by_google, written, values = GOOGLE(**tree), write_message(tree), drop_empty_lists(tree)
     assert values == read_message(ProtoMessage(written))
@@ -175,7 +175,7 @@ def test_messages_are_decoded_as_by_google(tree: dict[str, Any]) -> None:
 
 
 @given(first=leaves, second=leaves)
-def test_concatenated_messages_merge_as_google_merges_them(
+def test_concatenated_messages_merge_as_in_the_protobuf_library_of_google(
     first: dict[str, Any], second: dict[str, Any]
 ) -> None:
     """In concatenated messages the last value counts and repeated fields add up."""
@@ -185,7 +185,7 @@ def test_concatenated_messages_merge_as_google_merges_them(
 
 
 @given(number=u64, before=st.binary(max_size=5), after=st.binary(max_size=5))
-def test_numbers_are_decoded_at_an_offset(number: int, before: bytes, after: bytes) -> None:
+def test_a_number_is_decoded_at_an_offset(number: int, before: bytes, after: bytes) -> None:
     """A number within other bytes is found, with the offset after it."""
     sent = encode_varint(number)
     expected = number, len(before) + len(sent)
@@ -227,13 +227,13 @@ def is_read_or_malformed(data: bytes) -> bool:
 
 
 @given(data=st.binary(max_size=300))
-def test_any_bytes_are_decoded_or_malformed(data: bytes) -> None:
+def test_any_bytes_decode_to_a_message_or_raise_wire_format_error(data: bytes) -> None:
     """No bytes raise anything but WireFormatError, whichever field is read."""
     assert is_read_or_malformed(data)
 
 
 @given(tree=trees, data=st.data())
-def test_broken_messages_are_decoded_or_malformed(
+def test_a_changed_message_is_decoded_or_raises_wire_format_error(
     tree: dict[str, Any], data: st.DataObject
 ) -> None:
     """A message with a changed or missing byte raises nothing but WireFormatError."""
@@ -292,7 +292,7 @@ def test_each_malformed_message_is_rejected(data: bytes) -> None:
         (b"\x08" + encode_varint(1 << 32), "get_float"),
     ],
 )
-def test_a_field_of_another_type_is_malformed(data: bytes, reader: str) -> None:
+def test_reading_a_field_as_another_type_is_malformed(data: bytes, reader: str) -> None:
     """Reading a field as another type raises an error."""
     with pytest.raises(WireFormatError):
         list(getattr(ProtoMessage(data), reader)(1))
@@ -315,21 +315,20 @@ def test_a_message_of_very_many_values_is_malformed(data: bytes) -> None:
         ProtoMessage(data).list_uints(1)
 
 
-def test_wire_format_errors_have_their_bases() -> None:
+def test_wire_format_error_is_a_rowkey_error_and_a_value_error() -> None:
     """WireFormatError is a RowkeyError and a ValueError."""
     assert issubclass(WireFormatError, RowkeyError)
     assert issubclass(WireFormatError, ValueError)
 
 
-def test_none_is_not_encoded() -> None:
+def test_a_field_of_none_is_not_encoded() -> None:
     """A field of None is not encoded, but an empty message is."""
     writers = (*WRITERS.values(), proto.encode_bytes, proto.encode_text)
     assert {b""} == {writer(1, None) for writer in writers}
     assert b"\x0a\x00" == proto.encode_message(1)
 
 
-def test_missing_fields_have_defaults() -> None:
-    """A missing field has the default of the call."""
+def test_a_missing_field_has_the_default_of_the_call() -> None:
     sent = ProtoMessage(b"")
     assert (7, -7, True, b"d", "d") == (
         sent.get_uint(1, 7),
@@ -348,7 +347,7 @@ def test_missing_fields_have_defaults() -> None:
     )
 
 
-def test_numbers_out_of_range_are_rejected() -> None:
+def test_numbers_that_the_wire_format_cannot_hold_are_rejected() -> None:
     """A number that the format cannot hold raises an error."""
     calls: list[tuple[Any, tuple[Any, ...]]] = [
         (encode_varint, (-1,)),
@@ -364,8 +363,7 @@ def test_numbers_out_of_range_are_rejected() -> None:
             writer(*arguments)
 
 
-def test_vectors_of_the_format() -> None:
-    """The examples of protobuf's documentation have the same bytes."""
+def test_the_examples_of_the_protobuf_documentation_have_the_same_bytes() -> None:
     assert "089601" == proto.encode_uint(1, 150).hex()
     assert "120774657374696e67" == proto.encode_text(2, "testing").hex()
     assert "1a03089601" == proto.encode_message(3, proto.encode_uint(1, 150)).hex()
@@ -373,7 +371,7 @@ def test_vectors_of_the_format() -> None:
     assert [3, 270, 86942] == ProtoMessage(bytes.fromhex("3206038e029ea705")).list_uints(6)
 
 
-def test_bits_of_floats_are_kept() -> None:
+def test_floats_are_little_endian_and_nan_stays_nan() -> None:
     """A float and a double are little endian, and NaN stays NaN."""
     assert b"\x09" + struct.pack("<d", 0.1) == proto.encode_double(1, 0.1)
     assert "nan" == str(ProtoMessage(proto.encode_float(1, float("nan"))).get_float(1))
@@ -388,10 +386,9 @@ def test_bits_of_floats_are_kept() -> None:
         (16, 128, b"\x80\x01\x80\x01"),
     ],
 )
-def test_the_last_bytes_without_and_the_first_with_a_continuation(
+def test_field_numbers_from_16_and_lengths_from_128_take_two_bytes(
     number: int, value: int, expected: bytes
 ) -> None:
-    """Field numbers from 16 on, and numbers and lengths from 128 on, take two bytes."""
     assert expected == proto.encode_uint(number, value)
     tag = (number << 3 | 2).to_bytes() if number < 16 else b"\x82\x01"
     length = expected[-2:] if value == 128 else expected[-1:]
