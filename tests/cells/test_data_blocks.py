@@ -178,7 +178,7 @@ def draw_cells(seed: int) -> list[BlockCell]:
 
 
 @pytest.mark.parametrize("encoding", ATTRIBUTES["encoding"].choices)
-def test_a_block_is_read_back(encoding: str) -> None:
+def test_a_data_block_is_decoded_in_each_encoding(encoding: str) -> None:
     """A decoder gives the cells of a block back, in each encoding that a family may declare."""
     for cells in (CELLS, CELLS[:1], *map(draw_cells, range(20))):
         reader = BlockReader(encode_block(cells, FAMILY, encoding))
@@ -186,7 +186,7 @@ def test_a_block_is_read_back(encoding: str) -> None:
         assert reader.is_at_end()
 
 
-def test_a_known_block_has_known_bytes() -> None:
+def test_a_fast_diff_block_has_the_bytes_that_hbase_writes() -> None:
     """Two cells in FAST_DIFF: flags, lengths and common bytes as FastDiffDeltaEncoder writes."""
     cells = [BlockCell(b"r1", b"q", 256, b"v"), BlockCell(b"r2", b"q", 257, b"v")]
     first = "00 10 01 00 0002 7231 01 64 71 0000000000000100 04 76 00"
@@ -195,7 +195,7 @@ def test_a_known_block_has_known_bytes() -> None:
     assert expected == encode_block(cells, FAMILY, "FAST_DIFF")
 
 
-def test_a_block_ends_with_the_cell_that_fills_it() -> None:
+def test_a_block_ends_with_the_cell_that_reaches_its_size() -> None:
     """Blocks hold all cells in their order, and all but the last have the size or more."""
     blocks = list(split_blocks(CELLS, FAMILY, 300))
     assert CELLS == [cell for block in blocks for cell in block]
@@ -205,7 +205,7 @@ def test_a_block_ends_with_the_cell_that_fills_it() -> None:
 
 
 @pytest.mark.parametrize("codec", ATTRIBUTES["compression"].choices)
-def test_a_codec_shrinks_what_repeats(codec: str) -> None:
+def test_each_codec_shrinks_repeated_bytes(codec: str) -> None:
     """Each codec of HBase but LZO is there, and shrinks a repeated byte to less than a tenth."""
     compress = find_compressor(codec)
     assert (compress is None) == (codec == "LZO")

@@ -16,14 +16,13 @@ def list_paths(attributes: dict[str, Any], name: str = "d") -> list[str]:
     return [refusal.mistake.path for refusal in find_family_mistakes(name, attributes)]
 
 
-def test_every_field_of_a_family_is_an_attribute() -> None:
-    """The class and the table of attributes have the same names."""
+def test_the_class_and_the_table_of_family_attributes_have_the_same_names() -> None:
     assert [field.default for field in fields(Family)[1:]] == [
         row.default for row in ATTRIBUTES.values()
     ]
 
 
-def test_defaults_are_those_of_hbase() -> None:
+def test_family_defaults_equal_those_of_hbase() -> None:
     """The defaults are those that HBase 2.6 returns for a new family."""
     expected = {
         "VERSIONS": 1, "MIN_VERSIONS": 0, "TTL": 2_147_483_647, "BLOCKSIZE": 65_536,
@@ -35,14 +34,13 @@ def test_defaults_are_those_of_hbase() -> None:
     assert expected == {name: defaults[name] for name in expected}
 
 
-def test_every_default_is_allowed() -> None:
-    """A family that writes all its defaults out has no mistakes."""
+def test_a_family_that_spells_out_all_defaults_has_no_mistakes() -> None:
     written = {row.key: row.default for row in ATTRIBUTES.values() if row.default is not None}
     assert [] == list_paths(written)
     assert Family("d") == bind_family("d", written)
 
 
-def test_every_attribute_is_documented() -> None:
+def test_every_family_attribute_is_documented() -> None:
     """Each attribute has a description, a source and its allowed values."""
     assert [] == [
         row.key
@@ -52,7 +50,7 @@ def test_every_attribute_is_documented() -> None:
 
 
 @pytest.mark.parametrize("row", ATTRIBUTES.values(), ids=lambda row: row.key)
-def test_values_beside_the_allowed_are_refused(row: Any) -> None:
+def test_an_invalid_family_attribute_is_reported_by_name(row: Any) -> None:
     """A value out of range, of a wrong type or unknown is reported at its attribute."""
     wrong: list[Any] = [None, 1.5, [], {}, "nonsense", 10**5000]
     wrong += [0, 1] if isinstance(row.default, bool) else [True]
@@ -72,7 +70,9 @@ def test_values_beside_the_allowed_are_refused(row: Any) -> None:
      ({"min_versions": 3, "versions": 2, "ttl": 60}, "min_versions"),
      ({"VERSIONS": 1}, "VERSIONS")],
 )  # fmt: skip
-def test_mistakes_are_found(attributes: dict[str, Any], path: str) -> None:
+def test_values_just_outside_the_limits_of_hbase_are_reported(
+    attributes: dict[str, Any], path: str
+) -> None:
     """Values just outside each of HBase's limits are reported."""
     assert [path] == list_paths(attributes)
 
@@ -82,12 +82,12 @@ def test_mistakes_are_found(attributes: dict[str, Any], path: str) -> None:
     [{"block_size": 1_024}, {"block_size": 16 * 2**20}, {"ttl": 1},
      {"bloom": "ROWPREFIX_FIXED_LENGTH(32767)"}, {"min_versions": 2, "versions": 2, "ttl": 60}],
 )  # fmt: skip
-def test_limits_themselves_are_allowed(attributes: dict[str, Any]) -> None:
+def test_the_limits_themselves_are_allowed(attributes: dict[str, Any]) -> None:
     """The least and the greatest value of each range are allowed."""
     assert [] == list_paths(attributes)
 
 
-def test_all_mistakes_come_at_once() -> None:
+def test_all_mistakes_of_a_family_are_reported_together() -> None:
     """A bad name, an unknown attribute, a bad value and a conflict are reported together."""
     attributes = {"versions": 1, "blom": "ROW", "ttl": -1, "min_versions": 2}
     with pytest.raises(InvalidDesign) as caught:
@@ -102,19 +102,17 @@ def test_all_mistakes_come_at_once() -> None:
     [("compresion", "Did you mean compression?"), ("BLOCKSIZE", "Did you mean block_size?"),
      ("keep_deleted_cells", "Did you mean keep_deleted?"), ("zzzzz", "")],
 )  # fmt: skip
-def test_unknown_words_get_the_nearest(word: str, remedy: str) -> None:
+def test_an_unknown_attribute_gets_the_nearest_name_as_suggestion(word: str, remedy: str) -> None:
     """An unknown attribute, or HBase's own name of one, gets a suggestion."""
     assert [remedy] == [refusal.mistake.remedy for refusal in find_family_mistakes("d", {word: 1})]
 
 
-def test_wrong_words_get_the_nearest_choice() -> None:
-    """A choice in the wrong case gets a suggestion."""
+def test_a_choice_in_the_wrong_case_gets_a_suggestion() -> None:
     (refusal,) = find_family_mistakes("d", {"compression": "zstd"})
     assert "Did you mean ZSTD?" == refusal.mistake.remedy
 
 
-def test_prefix_bloom_carries_its_length() -> None:
-    """The prefix length of a Bloom filter is stored as a number."""
+def test_the_prefix_length_of_a_bloom_filter_is_stored_as_a_number() -> None:
     lengths = [
         Family("d").prefix_length,
         Family("d", bloom="ROWPREFIX_FIXED_LENGTH(12)").prefix_length,
@@ -134,7 +132,7 @@ def test_prefix_bloom_carries_its_length() -> None:
         (-86_400_000, None),
     ],
 )
-def test_days_in_milliseconds_are_known_where_they_are_refused(ttl: int, days: int | None) -> None:
+def test_a_time_to_live_in_milliseconds_is_refused_with_a_hint(ttl: int, days: int | None) -> None:
     """A time to live given in milliseconds is refused with a hint about the unit."""
     [refusal] = find_family_mistakes("d", {"ttl": ttl})
     assert refusal.mistake.remedy == (
@@ -144,7 +142,6 @@ def test_days_in_milliseconds_are_known_where_they_are_refused(ttl: int, days: i
     )
 
 
-def test_other_numbers_are_no_times() -> None:
-    """A version count that is too large gets no hint about days."""
+def test_a_version_count_that_is_too_large_gets_no_hint_about_days() -> None:
     [refusal] = find_family_mistakes("d", {"versions": 2_592_000_000})
     assert not refusal.mistake.remedy

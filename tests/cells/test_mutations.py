@@ -34,20 +34,22 @@ def test_an_invalid_timestamp_is_refused(timestamp: Any) -> None:
 
 
 @pytest.mark.parametrize("timestamp", [0, 1, LATEST - 1, LATEST, True])
-def test_a_valid_timestamp_is_accepted(timestamp: int) -> None:
+def test_validation_accepts_valid_timestamps_and_returns_whether_one_is_latest(
+    timestamp: int,
+) -> None:
     """A check accepts every time from 1970 on, and returns whether a cell has LATEST."""
     cells = [Cell("d", b"q", timestamp, b"v"), Cell("d", b"r", 5, b"v")]
     assert (timestamp == LATEST) == check_mutation(RowCells(b"r", cells), ["d"])
 
 
 @pytest.mark.parametrize("family", ["d", np.str_("d")])
-def test_where_no_families_are_known_any_name_is_accepted(family: str) -> None:
+def test_any_nonempty_text_is_a_family_name_if_no_families_are_known(family: str) -> None:
     """Without known families, every text that is not empty may be a family's name."""
     assert not check_mutation(RowCells(b"r", [Cell(family, b"q", 1, b"v")]))
 
 
 @pytest.mark.parametrize("family", ["", None, 5, b"d", ["d"], np.array(["d", "e"])], ids=repr)
-def test_where_no_families_are_known_other_values_are_refused(family: Any) -> None:
+def test_an_empty_or_non_text_family_name_is_refused(family: Any) -> None:
     """What is no text, or an empty one, is refused as a family with the names allowed."""
     with pytest.raises(InvalidArgument, match=r"family: .*; expected a text that is not empty"):
         check_mutation(RowCells(b"r", [Cell(family, b"q", 1, b"v")]))

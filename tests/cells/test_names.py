@@ -21,19 +21,18 @@ BAD_FAMILIES = ["", "a:b", "a/b", "a\\b", "a'b", 'a"b', ".a", "recovered.edits",
 
 
 @pytest.mark.parametrize("name", GOOD_TABLES)
-def test_good_tables_pass(name: str) -> None:
+def test_valid_table_names_have_no_mistakes(name: str) -> None:
     """A table name that HBase accepts has no mistakes."""
     assert [] == [str(mistake) for mistake in find_table_name_mistakes(name)]
 
 
 @pytest.mark.parametrize("name", BAD_TABLES)
-def test_bad_tables_get_one_sentence(name: str) -> None:
+def test_each_invalid_part_of_a_table_name_has_one_mistake(name: str) -> None:
     """Each invalid part of a table name has one mistake, which prints as one line."""
     assert [1] == [len(str(mistake).splitlines()) for mistake in find_table_name_mistakes(name)]
 
 
-def test_mended_tables_are_good() -> None:
-    """The name proposed by a remedy is valid."""
+def test_the_table_name_proposed_by_a_remedy_is_valid() -> None:
     proposed = [
         mistake.mistake.remedy.removeprefix("Write ").removesuffix(".")
         for name in ("a b", "a/b:c", "日志")
@@ -44,32 +43,30 @@ def test_mended_tables_are_good() -> None:
 
 
 @pytest.mark.parametrize("name", GOOD_FAMILIES)
-def test_good_families_pass(name: str) -> None:
+def test_valid_family_names_have_no_mistakes(name: str) -> None:
     """A family name that HBase accepts has no mistakes, in any script."""
     assert [] == [str(mistake) for mistake in find_family_name_mistakes(name)]
 
 
 @pytest.mark.parametrize("name", BAD_FAMILIES)
-def test_bad_families_are_refused(name: str) -> None:
-    """Each invalid family name has a mistake with a remedy."""
+def test_each_invalid_family_name_has_a_mistake_with_a_remedy(name: str) -> None:
     remedies = [mistake.mistake.remedy for mistake in find_family_name_mistakes(name)]
     assert remedies
     assert all(remedies)
 
 
-def test_all_mistakes_of_a_family_name() -> None:
-    """All mistakes of a family name are reported together."""
+def test_all_mistakes_of_a_family_name_are_reported_together() -> None:
     assert 3 == len(list(find_family_name_mistakes(".a:b" + "c" * 200)))
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_judged(name: str) -> None:
+def test_validating_any_text_as_a_name_never_raises(name: str) -> None:
     """Validating any text as a name raises nothing and gives short messages."""
     mistakes = [*find_table_name_mistakes(name), *find_family_name_mistakes(name)]
     assert all(len(str(mistake)) < 700 for mistake in mistakes)
 
 
-def test_split_keys_leave_room_for_the_meta_row() -> None:
+def test_a_split_key_leaves_room_for_its_row_in_the_meta_table() -> None:
     """A table name, a start key and 49 bytes together fit a row key of 32,767 bytes."""
     assert 32_767 == len("ns:orders") + compute_max_split_bytes("ns:orders") + 49
     assert compute_max_split_bytes("orders") == compute_max_split_bytes("default:orders")

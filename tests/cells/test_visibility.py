@@ -66,7 +66,7 @@ versions = st.sampled_from((1, 2, 3, 9))
     named=st.none() | st.sets(qualifiers, min_size=1),
     between=st.sampled_from(((b"", b""), (b"p", b""), (b"", b"q"), (b"p", b"q"))),
 )
-def test_a_read_sees_what_the_book_says(
+def test_a_read_shows_the_puts_that_the_reference_model_shows(
     cells: list[Cell],
     family: Family,
     time_range: tuple[int, int],
@@ -92,7 +92,7 @@ def test_a_read_sees_what_the_book_says(
 
 @settings(max_examples=2 * DEPTH)
 @given(cells=cell_lists, family=family_choices, time_range=ranges, versions=versions)
-def test_a_raw_read_sees_what_the_book_says(
+def test_a_raw_read_shows_deletes_and_hidden_cells(
     cells: list[Cell], family: Family, time_range: tuple[int, int], versions: int
 ) -> None:
     """A raw view shows deletes and hidden cells, and ignores a family's time to live."""
@@ -103,7 +103,7 @@ def test_a_raw_read_sees_what_the_book_says(
 
 @settings(max_examples=3 * DEPTH)
 @given(cells=cell_lists, family=family_choices, delay=st.sampled_from([0, 1, 3, NOW]))
-def test_a_compaction_keeps_what_the_book_says(
+def test_a_major_compaction_keeps_what_the_reference_model_keeps(
     cells: list[Cell], family: Family, delay: int
 ) -> None:
     """A major compaction keeps what the reference book keeps, and a second one changes nothing."""
@@ -114,14 +114,16 @@ def test_a_compaction_keeps_what_the_book_says(
 
 @settings(max_examples=2 * DEPTH)
 @given(cells=cell_lists, family=family_choices, versions=versions)
-def test_a_compaction_changes_no_read(cells: list[Cell], family: Family, versions: int) -> None:
+def test_a_compaction_that_drops_deletes_changes_no_read(
+    cells: list[Cell], family: Family, versions: int
+) -> None:
     """A read of all times gives the same before and after a compaction that drops deletes."""
     plain = Family("d", versions=family.versions, ttl_s=family.ttl_s)
     view = FamilyView(plain, NOW, versions=versions)
     assert view.select_visible(cells) == view.select_visible(select_kept_cells(cells, plain, NOW))
 
 
-def test_the_end_of_a_time_to_live_is_exact() -> None:
+def test_a_cell_is_visible_until_the_last_millisecond_of_its_time_to_live() -> None:
     """A cell is visible up to the last millisecond of its own and its family's time to live."""
     of_family, own = Cell("d", b"q", 1_000), Cell("d", b"q", 1_000, ttl_ms=500)
     family = Family("d", ttl_s=2)
@@ -131,7 +133,7 @@ def test_the_end_of_a_time_to_live_is_exact() -> None:
     assert [] == FamilyView(family, 1_501).select_visible([own])
 
 
-def test_named_columns_give_one_expired_version_more() -> None:
+def test_a_read_of_named_columns_shows_one_more_expired_version_as_in_hbase() -> None:
     """A read of named columns shows one expired version after living ones, as in HBase."""
     family = Family("d", versions=3, min_versions=1, ttl_s=2)
     cells = [Cell("d", b"q", time) for time in (9_000, 7_000, 6_000)]

@@ -67,7 +67,7 @@ WAYS = {"between openings": jump_between_openings, "while open": jump_while_open
         pytest.param("while open", FAR_MS["10 years"], marks=pytest.mark.long),
     ],
 )
-def test_every_change_after_a_jump_is_seen(
+def test_every_change_after_a_clock_jump_takes_effect(
     url: str, way: str, back_ms: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Each change after a clock jump takes effect, and one warning reports the jump."""
@@ -81,7 +81,7 @@ def test_every_change_after_a_jump_is_seen(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_jump_of_one_second_is_waited_for(
+def test_the_first_change_after_a_jump_of_one_second_waits_for_the_clock(
     tmp_path: Path, way: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The first change after a jump of one second waits for the clock without a warning."""
@@ -92,7 +92,7 @@ def test_a_jump_of_one_second_is_waited_for(
     assert "behind the last change" not in caplog.text
 
 
-def test_the_clock_of_the_machine_may_be_set_back(
+def test_a_jump_of_the_system_clock_is_handled_like_one_of_a_given_clock(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A jump of the machine's own clock is handled like one of the caller's clock."""
@@ -109,7 +109,7 @@ def test_the_clock_of_the_machine_may_be_set_back(
         writer.check_all(table)
 
 
-def test_a_jump_outlives_a_table_that_was_not_closed(tmp_path: Path) -> None:
+def test_the_highest_timestamp_is_kept_by_a_table_that_was_not_closed(tmp_path: Path) -> None:
     """The highest timestamp is stored with each change, so a copy of an open table has it."""
     source, copy = tmp_path / "data", tmp_path / "copy"
     writer, clock = CheckedWriter(Random(4)), JumpingClock()
@@ -123,7 +123,7 @@ def test_a_jump_outlives_a_table_that_was_not_closed(tmp_path: Path) -> None:
         writer.check_all(table)
 
 
-def test_a_salted_row_is_the_last_one_put(url: str) -> None:
+def test_a_salted_row_is_the_last_one_put_after_a_clock_jump(url: str) -> None:
     """A row with a random salt is the last one put, also after a jump."""
     fields = {"id": "u32", "v": "text"}
     design = rowkey.Design("t", "[salt(8)][id]", fields=fields, splits="per_bucket")
@@ -139,7 +139,7 @@ def test_a_salted_row_is_the_last_one_put(url: str) -> None:
 
 
 @pytest.mark.parametrize("back_ms", [JUMPS_MS["1 hour"], JUMPS_MS["10 years"]])
-def test_nobody_waits_for_a_clock_that_is_far_behind(url: str, back_ms: int) -> None:
+def test_changes_after_a_long_clock_jump_do_not_wait_for_the_clock(url: str, back_ms: int) -> None:
     """A hundred changes of one row after a jump take far less than the jump."""
     clock = JumpingClock()
     with rowkey.open(DESIGN, url, clock=clock) as table:
@@ -153,7 +153,7 @@ def test_nobody_waits_for_a_clock_that_is_far_behind(url: str, back_ms: int) -> 
     assert time.monotonic() - begun < 60
 
 
-def test_timestamps_of_the_cells_never_go_back(tmp_path: Path) -> None:
+def test_timestamps_of_new_cells_never_go_back(tmp_path: Path) -> None:
     """After a jump of ten years back new cells have timestamps no lower than before."""
     url, clock = f"rocks:{tmp_path / 'data'}", JumpingClock()
     with rowkey.open(DESIGN, url, clock=clock) as table:
@@ -165,7 +165,7 @@ def test_timestamps_of_the_cells_never_go_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_thousand_changes_after_each_jump_are_seen(tmp_path: Path) -> None:
+def test_ten_thousand_changes_after_clock_jumps_all_take_effect(tmp_path: Path) -> None:
     """All of ten thousand acknowledged changes after clock jumps take effect."""
     engines: dict[str, Callable[[int], str]] = {
         "rocks": lambda number: f"rocks:{tmp_path / str(number)}",

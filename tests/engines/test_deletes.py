@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EVERY_KIND = [kind for kind in CellType if kind != CellType.PUT]
 
 
-def test_a_delete_hides_one_version(deep: Store) -> None:
+def test_delete_hides_only_the_put_of_its_timestamp(deep: Store) -> None:
     """DELETE hides the put of its timestamp, and nothing else."""
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
@@ -32,8 +32,7 @@ def test_a_delete_hides_one_version(deep: Store) -> None:
     assert [3, 1] == read_times(deep, b"r", versions=3)
 
 
-def test_a_delete_of_a_column_hides_what_is_not_newer(deep: Store) -> None:
-    """DELETE_COLUMN hides all versions of its column up to its timestamp."""
+def test_delete_column_hides_all_versions_up_to_its_timestamp(deep: Store) -> None:
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
         put(deep, b"r", b"other", at)
@@ -41,7 +40,7 @@ def test_a_delete_of_a_column_hides_what_is_not_newer(deep: Store) -> None:
     assert [3, 2, 1, 3] == read_times(deep, b"r", versions=3)
 
 
-def test_a_delete_of_a_family_hides_what_is_not_newer(bench: Bench) -> None:
+def test_delete_family_hides_all_columns_of_its_family_up_to_its_timestamp(bench: Bench) -> None:
     """DELETE_FAMILY hides all columns of its family up to its timestamp, and no other family."""
     store = bench.create([Family("d", versions=3), Family("e")])
     for at in (1, 2, 3):
@@ -53,7 +52,9 @@ def test_a_delete_of_a_family_hides_what_is_not_newer(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("kind", [CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION])
-def test_a_range_of_qualifiers_has_no_deleted_cells(kind: CellType, bench: Bench) -> None:
+def test_a_read_of_a_qualifier_range_shows_no_cells_of_a_deleted_family(
+    kind: CellType, bench: Bench
+) -> None:
     """A delete of a family hides the cells of a qualifier range below a newer empty qualifier."""
     store = bench.create([Family("d")])
     put(store, b"a", b"r", 10)
@@ -72,7 +73,7 @@ def test_a_range_of_qualifiers_has_no_deleted_cells(kind: CellType, bench: Bench
     assert [b"in", b"after"] == read_values(store, b"a", qualifier_range=(b"r", b""))
 
 
-def test_a_delete_of_a_family_version_hides_one_moment(deep: Store) -> None:
+def test_delete_family_version_hides_the_puts_of_exactly_its_timestamp(deep: Store) -> None:
     """DELETE_FAMILY_VERSION hides the puts of all columns with its very timestamp."""
     for at in (1, 2, 3):
         put(deep, b"r", b"a", at)
@@ -82,7 +83,9 @@ def test_a_delete_of_a_family_version_hides_one_moment(deep: Store) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
-def test_a_delete_hides_a_later_put_of_its_moment(kind: CellType, store: Store) -> None:
+def test_a_put_after_a_delete_of_the_same_timestamp_stays_hidden(
+    kind: CellType, store: Store
+) -> None:
     """A put of the same timestamp stays hidden although it comes after the delete."""
     qualifier = b"q" if kind in (CellType.DELETE, CellType.DELETE_COLUMN) else b""
     delete(store, b"r", kind, 5, qualifier)
@@ -92,7 +95,9 @@ def test_a_delete_hides_a_later_put_of_its_moment(kind: CellType, store: Store) 
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
-def test_a_put_after_a_major_compaction_is_seen(kind: CellType, store: Store) -> None:
+def test_a_put_after_a_major_compaction_is_not_hidden_by_an_earlier_delete(
+    kind: CellType, store: Store
+) -> None:
     """A compaction drops the delete, so that a put of its timestamp is seen from then on."""
     qualifier = b"q" if kind in (CellType.DELETE, CellType.DELETE_COLUMN) else b""
     put(store, b"r", at=5)
@@ -103,7 +108,7 @@ def test_a_put_after_a_major_compaction_is_seen(kind: CellType, store: Store) ->
     assert [5] == read_times(store, b"r")
 
 
-def test_a_deleted_newest_version_reveals_the_old_one(deep: Store) -> None:
+def test_deleting_the_newest_version_reveals_the_previous_one(deep: Store) -> None:
     """After a delete of the newest version the one below is visible, also after a flush."""
     put(deep, b"r", at=1, value=b"old")
     put(deep, b"r", at=2, value=b"new")
@@ -113,7 +118,7 @@ def test_a_deleted_newest_version_reveals_the_old_one(deep: Store) -> None:
     assert [b"old"] == read_values(deep, b"r")
 
 
-def test_an_old_version_is_revealed_while_it_is_stored(store: Store) -> None:
+def test_a_surplus_version_is_revealed_by_a_delete_until_a_compaction(store: Store) -> None:
     """A surplus old version is visible after a delete until a compaction drops it."""
     for at in (1, 2):
         put(store, b"lost", at=at)
@@ -126,7 +131,7 @@ def test_an_old_version_is_revealed_while_it_is_stored(store: Store) -> None:
     assert [] == read_times(store, b"lost")
 
 
-def test_a_delete_of_the_latest_hides_the_newest_version(deep: Store) -> None:
+def test_a_delete_without_timestamp_hides_the_newest_version(deep: Store) -> None:
     """DELETE without a timestamp hides the newest version there is, two of them the two newest."""
     for at in (1, 2, 3, 4):
         put(deep, b"r", at=at)
@@ -137,7 +142,7 @@ def test_a_delete_of_the_latest_hides_the_newest_version(deep: Store) -> None:
     assert [1] == read_times(deep, b"r", versions=9)
 
 
-def test_mutations_of_one_call_come_one_after_the_other(deep: Store) -> None:
+def test_a_delete_sees_what_earlier_mutations_of_its_call_put(deep: Store) -> None:
     """A later delete of the newest version sees what an earlier mutation of the call has put."""
     hide = Cell("d", b"q", 2**63 - 1, cell_type=CellType.DELETE)
     put(deep, b"r", at=1)
@@ -145,7 +150,7 @@ def test_mutations_of_one_call_come_one_after_the_other(deep: Store) -> None:
     assert [1] == read_times(deep, b"r", versions=9)
 
 
-def test_a_delete_in_the_empty_column_is_not_passed_over(store: Store) -> None:
+def test_a_family_delete_is_found_below_newer_versions_of_the_empty_column(store: Store) -> None:
     """A delete of a family is found below other versions of the empty column (HBASE-18471)."""
     for at in (3, 4, 5):
         put(store, b"r", b"", at)
@@ -154,7 +159,7 @@ def test_a_delete_in_the_empty_column_is_not_passed_over(store: Store) -> None:
     assert [("d", b"")] == read_columns(store, b"r")
 
 
-def test_deletes_are_read_raw(deep: Store) -> None:
+def test_a_raw_read_returns_deletes_and_the_cells_they_hide(deep: Store) -> None:
     """A raw read returns deletes in their order and the cells that they hide."""
     put(deep, b"r", at=1)
     put(deep, b"r", at=2)

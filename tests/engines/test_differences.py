@@ -19,7 +19,7 @@ PLANTED_DIFFERENCE = Difference(
 )
 
 
-def test_an_entry_that_is_not_needed_is_found(bench: Bench) -> None:
+def test_a_listed_difference_that_no_longer_exists_is_found(bench: Bench) -> None:
     """An entry whose steps give the same on both engines is found, and no other."""
 
     def on_engine(families: tuple[Family, ...]) -> steps.World:
@@ -35,7 +35,7 @@ def test_an_entry_that_is_not_needed_is_found(bench: Bench) -> None:
     assert [] == find_needless([PLANTED_DIFFERENCE], on_engine, later)
 
 
-def test_every_difference_has_a_reason_and_a_link() -> None:
+def test_every_listed_difference_has_a_reason_and_a_link() -> None:
     """Each entry has a reason, a link and steps that show the difference."""
     assert all(one.why.endswith(".") and one.steps for one in DIFFERENCES)
     assert all(one.link.startswith("https://") for one in DIFFERENCES)

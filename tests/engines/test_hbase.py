@@ -96,7 +96,7 @@ class HBaseMachine(Machine):
         assert expected == [region.start for region in self.engine.store.list_regions()]
 
 
-def test_hbase_does_as_the_book_says(hbase_engine: Engine) -> None:
+def test_hbase_gives_the_same_results_as_the_reference_model(hbase_engine: Engine) -> None:
     """A real HBase gives the same results as the reference book for random steps."""
     bench = HBaseBench(hbase_engine, Slots(hbase_engine), LAYOUTS)
     taken: Counter[str] = Counter()
@@ -111,7 +111,9 @@ def test_hbase_does_as_the_book_says(hbase_engine: Engine) -> None:
     assert max(pace.longest_s for pace in paces) < 2
 
 
-def test_every_difference_is_still_one(hbase_engine: Engine, tmp_path: Path) -> None:
+def test_every_listed_difference_still_exists_on_hbase(
+    hbase_engine: Engine, tmp_path: Path
+) -> None:
     """Each listed difference still exists on a real HBase."""
     slots = Slots(hbase_engine)
     here = BENCHES["memory"](tmp_path / "place")
@@ -130,7 +132,7 @@ def test_every_difference_is_still_one(hbase_engine: Engine, tmp_path: Path) -> 
     here.close()
 
 
-def test_the_replay_keeps_clear_of_every_difference(hbase_engine: Engine) -> None:
+def test_replayed_steps_avoid_every_listed_difference(hbase_engine: Engine) -> None:
     """The steps of each listed difference give equal results when they are replayed."""
     bench = HBaseBench(hbase_engine, Slots(hbase_engine), [()])
     kind = type("On", (HBaseMachine,), {"bench": bench, "taken": Counter(), "paces": []})
@@ -141,8 +143,7 @@ def test_the_replay_keeps_clear_of_every_difference(hbase_engine: Engine) -> Non
             machine.compare(step)
 
 
-def test_what_is_not_asked_of_hbase_is_there_to_be_asked() -> None:
-    """Every test that is excluded from HBase exists."""
+def test_every_test_excluded_from_hbase_exists() -> None:
     texts = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]
     names = {*EXCLUDED_TESTS, *NEEDS_WHOLE_TABLE}
     assert names == {name for name in names if any(f"def {name}(" in text for text in texts)}

@@ -143,7 +143,7 @@ def run_machine(bench: Bench, examples: int, length: int) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", BENCHES)
-def test_engine_does_as_the_book_says(name: str) -> None:
+def test_an_engine_gives_the_same_results_as_the_reference_model(name: str) -> None:
     """An engine gives the same results as the reference book for random steps."""
     with TemporaryDirectory(dir=RAM_FOLDER) as place:
         bench = BENCHES[name](Path(place) / "tables")

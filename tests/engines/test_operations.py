@@ -65,7 +65,7 @@ OPERATIONS: dict[str, Callable[[Store], object]] = {
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_an_operation_that_a_store_lacks_is_not_supported(operation: str) -> None:
+def test_an_operation_that_a_store_does_not_override_raises_not_supported(operation: str) -> None:
     """An operation that a store does not override raises NotSupported with its name."""
     with open_engine("memory:") as engine:
         store = SmallStore(engine.create_table(TableSpec("t", (Family("d"),))))
@@ -73,7 +73,7 @@ def test_an_operation_that_a_store_lacks_is_not_supported(operation: str) -> Non
             OPERATIONS[operation](store)
 
 
-def test_a_store_without_operations_reads_and_writes() -> None:
+def test_a_store_without_optional_operations_still_reads_and_writes() -> None:
     """A store that lacks all operations still writes, reads and scans rows."""
     row = RowCells(b"r", [Cell("d", b"q", 1, b"v")])
     with open_engine("memory:") as engine:

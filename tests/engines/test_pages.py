@@ -87,7 +87,7 @@ def scan_block_cells(store: Store, **asked: Any) -> list[tuple[Any, ...]]:
     reverse=st.booleans(),
 )
 @settings(max_examples=50 if IS_LONG else 6)
-def test_pieces_are_the_rows(
+def test_partial_rows_join_to_whole_rows(
     scheme: str,
     mutations: list[RowCells],
     versions: int,
@@ -114,7 +114,7 @@ def test_pieces_are_the_rows(
         bench.close()
 
 
-def test_a_stretch_is_read_as_it_was(tmp_path: Path) -> None:
+def test_a_scan_of_a_qualifier_range_shows_no_later_writes(tmp_path: Path) -> None:
     """A scan of a qualifier range shows nothing that is written after it was opened."""
     bench = Bench("rocks", str(tmp_path / "place"))
     store = bench.create([Family("d")])
@@ -138,7 +138,7 @@ def count_pairs(pairs: Iterator[Any], taken: list[int]) -> Iterator[Any]:
         yield pair
 
 
-def test_a_row_is_read_no_further_than_asked() -> None:
+def test_the_first_pages_of_a_huge_row_read_few_cells() -> None:
     """The first pages of a row of a million cells read a few hundred cells."""
     taken = [0]
     pairs = ((build_key(b"r", b"%07d" % n, 7, CellType.PUT), b"v") for n in range(1_000_000))
@@ -149,7 +149,9 @@ def test_a_row_is_read_no_further_than_asked() -> None:
     assert max(len(keys) for keys, _ in islice(pages, 20)) <= 8_192
 
 
-def test_a_stretch_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_at_the_end_of_wide_rows_are_found_without_reading_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ten columns at the end of three wide rows are found without reading the rows."""
     bench = Bench("rocks", str(tmp_path / "place"))
     store = bench.create([Family("d")])

@@ -40,7 +40,9 @@ def check_late_put(store: Store, now_ms: int) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
-def test_a_young_delete_outlives_a_major_compaction(scheme: str, tmp_path: Path) -> None:
+def test_a_delete_survives_major_compactions_until_the_purge_delay(
+    scheme: str, tmp_path: Path
+) -> None:
     """A delete stays while it is not older than the delay, and goes with the next compaction."""
     clock = Clock()
     with ENGINES[scheme].open(str(tmp_path / "place"), clock=clock) as engine:
@@ -61,7 +63,7 @@ def list_types(store: Store) -> list[CellType]:
     return [cell.cell_type for cell in store.get([b"r"], CellSelection(raw=True, versions=9))[0][1]]
 
 
-def test_hbase_keeps_young_deletes_as_well(hbase_engine: Engine) -> None:
+def test_a_table_attribute_makes_hbase_keep_young_deletes(hbase_engine: Engine) -> None:
     """A table attribute is enough for HBase's compactions to keep delete markers."""
     store = hbase_engine.create_table(build_spec(HOUR_MS))
     try:

@@ -38,7 +38,7 @@ def wide_rows(bench: Bench) -> Store:
     return store
 
 
-def test_rows_come_in_the_order_of_their_bytes(wide_rows: Store) -> None:
+def test_a_scan_returns_rows_in_byte_order(wide_rows: Store) -> None:
     """A scan returns all rows in byte order, with 00, 01 and FF, also after a flush."""
     for _ in range(2):
         assert ROWS == scan_keys(wide_rows)
@@ -46,7 +46,7 @@ def test_rows_come_in_the_order_of_their_bytes(wide_rows: Store) -> None:
         compact_to_one_file(wide_rows)
 
 
-def test_cells_come_in_the_order_of_family_and_qualifier(wide_rows: Store) -> None:
+def test_cells_are_sorted_by_family_and_qualifier(wide_rows: Store) -> None:
     """Cells sort by family and qualifier, the empty one and prefixes first."""
     expected = [("d", b""), ("d", b"\0"), ("d", b"p"), ("d", b"p\0"), ("e", b"x")]
     assert expected == read_columns(wide_rows, b"a\0")
@@ -54,7 +54,7 @@ def test_cells_come_in_the_order_of_family_and_qualifier(wide_rows: Store) -> No
     assert expected == [cell[:2] for cell in row.cells]
 
 
-def test_a_range_is_half_open(wide_rows: Store) -> None:
+def test_a_range_includes_its_start_and_excludes_its_stop(wide_rows: Store) -> None:
     """A range includes its start and excludes its stop, in both directions."""
     for low, start in enumerate(ROWS):
         for high, stop in enumerate(ROWS[low:], low):
@@ -66,27 +66,25 @@ def test_a_range_is_half_open(wide_rows: Store) -> None:
         assert ROWS[:low] == (scan_keys(wide_rows, b"", start) if low else [])
 
 
-def test_a_range_may_begin_and_end_between_rows(wide_rows: Store) -> None:
-    """The ends of a range need not be row keys of the table."""
+def test_the_ends_of_a_range_need_not_be_row_keys(wide_rows: Store) -> None:
     assert [b"a\0", b"a\0b", b"a\1"] == scan_keys(wide_rows, b"a\0", b"a\2")
     assert [b"\xff\xff"] == scan_keys(wide_rows, b"c")
     assert [] == scan_keys(wide_rows, b"\xff\xff\0")
 
 
-def test_an_empty_range_gives_nothing(wide_rows: Store) -> None:
-    """A range that ends where it begins is empty."""
+def test_a_range_that_ends_where_it_begins_is_empty(wide_rows: Store) -> None:
     assert [] == scan_keys(wide_rows, b"a", b"a")
     assert [] == scan_keys(wide_rows, b"a", b"a", reverse=True)
 
 
-def test_a_prefix_is_a_range(wide_rows: Store) -> None:
+def test_a_prefix_range_holds_exactly_the_rows_with_the_prefix(wide_rows: Store) -> None:
     """All rows that begin with a prefix, and no others, lie before the next prefix."""
     for prefix in (b"a", b"\0", b"a\0", b"\xff"):
         stop = compute_prefix_stop(prefix) or b""
         assert [row for row in ROWS if row.startswith(prefix)] == scan_keys(wide_rows, prefix, stop)
 
 
-def test_a_limit_counts_rows_of_each_range(wide_rows: Store) -> None:
+def test_a_limit_applies_to_each_range_of_a_scan(wide_rows: Store) -> None:
     """A limit applies to each range, from its first row, or from its last in reverse."""
     spans = [ScanRange(b"", b"a"), ScanRange(b"a")]
     found = [
@@ -96,14 +94,14 @@ def test_a_limit_counts_rows_of_each_range(wide_rows: Store) -> None:
     assert ROWS[:-4:-1] == scan_keys(wide_rows, limit=3, reverse=True)
 
 
-def test_a_limit_does_not_count_rows_without_cells(wide_rows: Store) -> None:
+def test_rows_without_visible_cells_do_not_count_for_the_limit(wide_rows: Store) -> None:
     """Deleted rows and rows without the wanted column are no rows of the limit."""
     for row in ROWS[:3]:
         delete(wide_rows, row, CellType.DELETE_FAMILY, 1)
     assert ROWS[3:5] == scan_keys(wide_rows, limit=2, columns={"d": ()})
 
 
-def test_a_batch_cuts_rows_into_pieces(wide_rows: Store) -> None:
+def test_a_batch_size_splits_rows_and_the_limit_counts_whole_rows(wide_rows: Store) -> None:
     """A batch of two cuts five cells into 2, 2 and 1, and the limit counts whole rows."""
     found = scan_pieces(wide_rows, batch=2, limit=2)
     assert [b"\0"] * 3 + [b"\0\0"] * 3 == [piece.row for piece in found]
@@ -113,7 +111,7 @@ def test_a_batch_cuts_rows_into_pieces(wide_rows: Store) -> None:
     ]
 
 
-def test_a_batch_in_reverse_keeps_the_order_of_cells(wide_rows: Store) -> None:
+def test_a_reverse_scan_with_batches_keeps_the_order_of_cells(wide_rows: Store) -> None:
     """In reverse the last row comes first, each with its first piece first."""
     found = scan_pieces(wide_rows, batch=4, limit=1, reverse=True)
     assert [b"\xff\xff"] * 2 == [piece.row for piece in found]
@@ -123,7 +121,7 @@ def test_a_batch_in_reverse_keeps_the_order_of_cells(wide_rows: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("read", "expected"),
     [
         ({"columns": {"e": ()}}, [b"x"]),
         ({"columns": {"d": (b"p",)}}, [b"p"]),
@@ -135,14 +133,16 @@ def test_a_batch_in_reverse_keeps_the_order_of_cells(wide_rows: Store) -> None:
         ({"qualifier_range": (b"p\0", b"z"), "columns": {"d": ()}}, [b"p\0"]),
     ],
 )
-def test_columns_are_chosen(asked: dict[str, Any], expected: list[bytes], wide_rows: Store) -> None:
+def test_gets_and_scans_return_only_the_selected_columns(
+    read: dict[str, Any], expected: list[bytes], wide_rows: Store
+) -> None:
     """A selection of families, qualifiers or a qualifier range applies to gets and scans."""
-    assert expected == read_values(wide_rows, b"a", **asked)
-    found = scan_pieces(wide_rows, b"a", b"a\0", **asked)
+    assert expected == read_values(wide_rows, b"a", **read)
+    found = scan_pieces(wide_rows, b"a", b"a\0", **read)
     assert expected == [cell.value for row in found for cell in row.cells]
 
 
-def test_a_get_gives_rows_in_the_order_asked(wide_rows: Store) -> None:
+def test_a_get_returns_rows_in_the_requested_order(wide_rows: Store) -> None:
     """A get returns each requested row at its place, also a repeated or missing one."""
     rows = [b"b", b"none", b"a", b"b"]
     found = wide_rows.get(rows, CellSelection(columns={"e": ()}))
@@ -150,7 +150,7 @@ def test_a_get_gives_rows_in_the_order_asked(wide_rows: Store) -> None:
     assert [1, 0, 1, 1] == [len(row.cells) for row in found]
 
 
-def test_the_longest_key_is_taken(store: Store) -> None:
+def test_a_row_key_of_the_greatest_length_is_stored_and_found(store: Store) -> None:
     """A row key of 32,767 bytes is stored and found, also if it needs escapes."""
     longest = [b"\0" * MAX_ROW_BYTES, b"k" * MAX_ROW_BYTES, b"\xff" * MAX_ROW_BYTES]
     for row in longest:
@@ -159,7 +159,7 @@ def test_the_longest_key_is_taken(store: Store) -> None:
     assert [b"\xff"] == read_values(store, longest[-1])
 
 
-def test_several_ranges_are_read_side_by_side(wide_rows: Store) -> None:
+def test_cursors_of_one_scan_can_be_read_in_turns(wide_rows: Store) -> None:
     """The cursors of one scan can be read in turns, and their ranges may overlap."""
     first, second = wide_rows.scan([ScanRange(b"a"), ScanRange()])
     rows = [(one.row, other.row) for one, other in zip(first, second, strict=False)]
@@ -168,7 +168,7 @@ def test_several_ranges_are_read_side_by_side(wide_rows: Store) -> None:
     second.close()
 
 
-def test_a_scan_sees_the_moment_it_was_opened(wide_rows: Store) -> None:
+def test_a_cursor_shows_nothing_written_after_it_was_opened(wide_rows: Store) -> None:
     """A cursor shows no writes, deletes, compactions or splits after its opening."""
     (cursor,) = wide_rows.scan([ScanRange()], CellSelection(columns={"e": ()}))
     rows = iter(cursor)
@@ -184,7 +184,7 @@ def test_a_scan_sees_the_moment_it_was_opened(wide_rows: Store) -> None:
     assert 10 == len(scan_keys(wide_rows, columns={"e": ()}))
 
 
-def test_cursors_of_one_scan_see_one_moment(wide_rows: Store) -> None:
+def test_all_cursors_of_a_scan_show_the_same_point_in_time(wide_rows: Store) -> None:
     """No cursor of a scan shows a row that was written after the scan was opened."""
     cursors = wide_rows.scan([ScanRange(b"", b"a"), ScanRange(b"a")])
     put(wide_rows, b"\0", b"p", 1, b"changed")
@@ -196,7 +196,7 @@ def test_cursors_of_one_scan_see_one_moment(wide_rows: Store) -> None:
     assert b"changed" not in {cell.value for row in rows for cell in row.cells}
 
 
-def test_a_snapshot_stays_as_it_was(wide_rows: Store) -> None:
+def test_a_snapshot_returns_the_same_rows_each_time(wide_rows: Store) -> None:
     """A snapshot returns the same rows each time, whatever is written meanwhile."""
     snapshot = wide_rows.snapshot()
     put(wide_rows, b"late")
@@ -217,7 +217,7 @@ def _list_rows(reader: Reader) -> list[tuple[bytes, list[Cell]]]:
     return [(row.row, list(row.cells)) for row in scan_pieces(reader)]
 
 
-def test_blocks_hold_the_same_cells(wide_rows: Store) -> None:
+def test_arrow_blocks_hold_the_same_cells_as_rows(wide_rows: Store) -> None:
     """Arrow blocks have the contract's columns, whole rows, and the same cells as rows."""
     (cursor,) = wide_rows.scan([ScanRange(b"a")])
     blocks = list(cursor.read_blocks(rows=3))
@@ -229,8 +229,7 @@ def test_blocks_hold_the_same_cells(wide_rows: Store) -> None:
     assert expected == lines
 
 
-def test_blocks_keep_to_versions_limits_and_direction(bench: Bench) -> None:
-    """Blocks obey versions, limit and direction of the scan."""
+def test_blocks_obey_versions_limit_and_direction_of_the_scan(bench: Bench) -> None:
     store = bench.create([Family("d", versions=2)])
     for at, row in enumerate([b"a", b"b", b"c", b"b", b"c", b"c"], 1):
         put(store, row, at=at)
@@ -241,14 +240,14 @@ def test_blocks_keep_to_versions_limits_and_direction(bench: Bench) -> None:
     assert [6, 5, 2] == block.column("timestamp").to_pylist()
 
 
-def test_blocks_are_not_raw(store: Store) -> None:
+def test_a_raw_scan_of_blocks_is_refused(store: Store) -> None:
     """A raw scan of blocks is refused at once, since a block cannot hold deletes."""
     (cursor,) = store.scan([ScanRange()], CellSelection(raw=True))
     with cursor, pytest.raises(InvalidArgument, match="raw"):
         cursor.read_blocks()
 
 
-def test_a_closed_cursor_gives_nothing_more(wide_rows: Store) -> None:
+def test_reading_a_closed_cursor_raises_an_error(wide_rows: Store) -> None:
     """A cursor may be closed twice, and reading it further raises an error."""
     (cursor,) = wide_rows.scan([ScanRange()])
     rows = iter(cursor)
@@ -260,7 +259,7 @@ def test_a_closed_cursor_gives_nothing_more(wide_rows: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "read",
     [
         {"columns": {"none": ()}},
         {"columns": {}},
@@ -274,16 +273,16 @@ def test_a_closed_cursor_gives_nothing_more(wide_rows: Store) -> None:
         {"raw": True, "qualifier_range": (b"a", b"")},
     ],
 )
-def test_what_cannot_be_asked_is_refused(asked: dict[str, Any], store: Store) -> None:
+def test_a_read_of_an_unknown_family_is_refused(read: dict[str, Any], store: Store) -> None:
     """An unknown family, a number out of range and raw columns are refused."""
     with pytest.raises(InvalidArgument):
-        store.get([b"r"], CellSelection(**asked))
+        store.get([b"r"], CellSelection(**read))
     with pytest.raises(InvalidArgument):
-        store.scan([ScanRange()], CellSelection(**asked))
+        store.scan([ScanRange()], CellSelection(**read))
 
 
 @pytest.mark.parametrize("row", [b"", b"k" * (MAX_ROW_BYTES + 1)])
-def test_no_such_row_can_be_asked_for(row: bytes, store: Store) -> None:
+def test_a_read_of_an_empty_or_too_long_key_is_refused(row: bytes, store: Store) -> None:
     """A read of an empty key or one of 32,768 bytes is refused."""
     with pytest.raises(InvalidArgument, match="row"):
         store.get([b"r", row])

@@ -15,7 +15,7 @@ MARKS = 16
 
 
 @given(sizes=st.lists(st.integers(1, 9), min_size=1, max_size=400))
-def test_the_middle_is_near_that_of_all_rows(sizes: list[int]) -> None:
+def test_the_estimated_middle_of_a_region_halves_its_bytes(sizes: list[int]) -> None:
     """The bytes before the found row are half of all, but for those between two marks."""
     with patch.object(RegionOutline, "MAX_MARKS", MARKS):
         outline = RegionOutline()

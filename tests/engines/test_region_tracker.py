@@ -23,7 +23,9 @@ def count_requests(tracker: RegionTracker) -> list[tuple[int, int]]:
 
 
 @given(splits=split_keys, rows=st.lists(row_keys, max_size=40))
-def test_each_row_counts_in_its_region(splits: list[bytes], rows: list[bytes]) -> None:
+def test_writes_and_reads_count_in_the_region_of_their_row(
+    splits: list[bytes], rows: list[bytes]
+) -> None:
     """Writes, reads and reads of an Arrow array count in the region that holds the row."""
     expected = [0] * (len(splits) + 1)
     for row in rows:
@@ -37,7 +39,9 @@ def test_each_row_counts_in_its_region(splits: list[bytes], rows: list[bytes]) -
 
 
 @given(splits=split_keys, rows=st.lists(row_keys, max_size=20), split_key=row_keys)
-def test_a_split_keeps_the_sums(splits: list[bytes], rows: list[bytes], split_key: bytes) -> None:
+def test_a_split_halves_the_counts_of_a_region(
+    splits: list[bytes], rows: list[bytes], split_key: bytes
+) -> None:
     """A split divides the counts of a region in halves, and is refused where a region starts."""
     tracker = RegionTracker(splits)
     tracker.count_writes(rows, [3] * len(rows))
@@ -52,7 +56,7 @@ def test_a_split_keeps_the_sums(splits: list[bytes], rows: list[bytes], split_ke
     assert (len(rows), len(rows)) == (sum(writes), sum(reads))
 
 
-def test_a_region_splits_above_its_limit() -> None:
+def test_a_region_splits_above_its_size_limit() -> None:
     """A region splits above its limit, or is left alone until it doubles if it cannot be split."""
     attributes = {"SPLIT_POLICY": "ConstantSizeRegionSplitPolicy", "MAX_FILESIZE": str(4 * MIB)}
     disabled = {**attributes, "SPLIT_POLICY": "DisabledRegionSplitPolicy"}
@@ -85,7 +89,7 @@ def test_a_region_splits_above_its_limit() -> None:
     assert (b"m", b"x") == last.splits
 
 
-def test_limits_are_read_from_table_attributes() -> None:
+def test_split_limits_are_read_from_table_attributes() -> None:
     """A split policy may have its Java package, and missing attributes have defaults."""
     package = "org.apache.hadoop.hbase.regionserver."
     policy = {"SPLIT_POLICY": f"{package}IncreasingToUpperBoundRegionSplitPolicy"}
@@ -95,7 +99,7 @@ def test_limits_are_read_from_table_attributes() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1 GB", "9" * 30, "٣"])
-def test_a_malformed_size_is_refused(text: str) -> None:
+def test_a_malformed_size_attribute_is_refused_by_name(text: str) -> None:
     """A size that is not a few digits is refused with the name of its attribute."""
     with pytest.raises(InvalidArgument, match="MAX_FILESIZE"):
         SplitLimits.from_attributes({"MAX_FILESIZE": text})

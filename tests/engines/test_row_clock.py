@@ -42,7 +42,7 @@ def make_clock(request: pytest.FixtureRequest) -> Callable[..., RowClock]:
     return made
 
 
-def test_a_clock_is_advanced_to_a_timestamp_of_another_table(
+def test_advance_to_raises_the_timestamps_of_all_rows(
     make_clock: Callable[..., RowClock],
 ) -> None:
     """After `advance_to` every row gets timestamps above that of the other table."""
@@ -53,7 +53,9 @@ def test_a_clock_is_advanced_to_a_timestamp_of_another_table(
     assert START + 7 == stamps.stamp_row(b"b", 1)
 
 
-def test_changes_of_threads_differ(make_clock: Callable[..., RowClock]) -> None:
+def test_deletes_of_one_row_by_threads_get_different_timestamps(
+    make_clock: Callable[..., RowClock],
+) -> None:
     """Threads that delete one row get different timestamps, while other threads come and go."""
     often = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -75,7 +77,9 @@ def test_changes_of_threads_differ(make_clock: Callable[..., RowClock]) -> None:
     assert len(given) == len(set(given))
 
 
-def test_a_row_that_is_put_often_does_not_run_ahead(make_clock: Callable[..., RowClock]) -> None:
+def test_puts_share_a_millisecond_and_a_put_after_a_delete_is_later(
+    make_clock: Callable[..., RowClock],
+) -> None:
     """Puts share a millisecond, and a put after a delete gets a later one."""
     stamps = make_clock(lambda: 1_000)
     assert [1_000] * 3 == [stamps.stamp_row(b"a") for _ in range(3)]
@@ -88,7 +92,9 @@ def test_a_row_that_is_put_often_does_not_run_ahead(make_clock: Callable[..., Ro
     assert [1_006, 1_007] == [stamps.stamp_all_rows(is_exclusive=True), stamps.stamp_row(b"a")]
 
 
-def test_copies_of_one_moment_are_one(make_clock: Callable[..., RowClock]) -> None:
+def test_salted_puts_share_a_timestamp_only_within_one_copy(
+    make_clock: Callable[..., RowClock],
+) -> None:
     """Puts with a random salt share a timestamp only within one copy."""
     stamps = make_clock(lambda: 1_000)
     assert [1_000, 1_000] == [stamps.stamp_copy(b"a", 3) for _ in range(2)]
@@ -98,7 +104,7 @@ def test_copies_of_one_moment_are_one(make_clock: Callable[..., RowClock]) -> No
 
 
 @pytest.mark.parametrize("back_ms", [1, 1_000, 3_600_000, 315_360_000_000])
-def test_a_clock_that_is_set_back_changes_nothing(
+def test_timestamps_continue_from_the_highest_when_the_clock_is_set_back(
     make_clock: Callable[..., RowClock], back_ms: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Timestamps continue from the highest when the clock is set back, with one warning."""
@@ -117,15 +123,18 @@ def test_a_clock_that_is_set_back_changes_nothing(
     stamps.throttle_writer(max(after))
 
 
-def test_the_highest_timestamp_is_kept(make_clock: Callable[..., RowClock]) -> None:
-    """A reopened table continues after its highest timestamp."""
+def test_a_reopened_table_continues_after_its_highest_timestamp(
+    make_clock: Callable[..., RowClock],
+) -> None:
     stamps = make_clock(lambda: START, START + 5_000)
     assert START + 5_001 == stamps.stamp_row(b"a")
     assert START + 5_001 == stamps.stamp_row(b"b", 1)
     assert START + 5_000 == stamps.find_last_timestamp(b"c")
 
 
-def test_a_clock_that_catches_up_holds_few_rows(make_clock: Callable[..., RowClock]) -> None:
+def test_a_row_clock_remembers_a_bounded_number_of_rows(
+    make_clock: Callable[..., RowClock],
+) -> None:
     """A row clock that was set back remembers a bounded number of rows."""
     now = [START]
     stamps = make_clock(lambda: now[0])
@@ -138,7 +147,9 @@ def test_a_clock_that_catches_up_holds_few_rows(make_clock: Callable[..., RowClo
     assert stamps.stamp_row(b"0", 1) >= last
 
 
-def test_a_time_far_ahead_is_of_one_row_alone(make_clock: Callable[..., RowClock]) -> None:
+def test_a_timestamp_from_a_wrong_clock_affects_only_its_row(
+    make_clock: Callable[..., RowClock],
+) -> None:
     """A timestamp from another client's wrong clock affects only its row."""
     stamps = make_clock(lambda: START)
     stamps.record_timestamp(b"a", START + 10**10)
@@ -148,7 +159,7 @@ def test_a_time_far_ahead_is_of_one_row_alone(make_clock: Callable[..., RowClock
 
 
 @given(high=st.integers(MAX_RECORDED_TIMESTAMP + 1, LATEST))
-def test_a_timestamp_that_no_clock_gives_is_reported_and_not_followed(high: int) -> None:
+def test_an_implausible_timestamp_is_logged_and_not_followed(high: int) -> None:
     """Later changes of the row get timestamps of the clock, and the log names the row."""
     stamps = TableClock(lambda: START, RLock(), name="t")
     with patch.object(LOG, "warning") as warn:
@@ -159,7 +170,9 @@ def test_a_timestamp_that_no_clock_gives_is_reported_and_not_followed(high: int)
     assert MAX_RECORDED_TIMESTAMP + 1 == stamps.stamp_row(b"a", 1)
 
 
-def test_a_clock_that_stands_still_is_not_waited_for(make_clock: Callable[..., RowClock]) -> None:
+def test_waiting_for_a_clock_that_does_not_advance_ends(
+    make_clock: Callable[..., RowClock],
+) -> None:
     """A wait for a clock that does not advance ends and returns whether the time came."""
     stamps = make_clock(lambda: 1_000)
     assert not stamps.wait_until(1_001)
@@ -168,7 +181,7 @@ def test_a_clock_that_stands_still_is_not_waited_for(make_clock: Callable[..., R
     assert ticking.wait_until(1_010)
 
 
-def test_all_who_open_a_table_of_a_cluster_share_its_clock() -> None:
+def test_all_stores_of_a_cluster_table_share_its_clock() -> None:
     """All stores of a cluster's table share a clock as long as one is open."""
     shared, clock = _SharedClocks(), lambda: START
     one = shared.find_clock("hbase://a", "t", clock)

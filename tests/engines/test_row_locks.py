@@ -118,7 +118,9 @@ def join_all(threads: list[Thread]) -> None:
 
 
 @pytest.mark.parametrize("others", [[b"row"], [b"another", b"row"], None])
-def test_a_lock_is_alone(locks: RowLocks, holders: ExitStack, others: list[bytes] | None) -> None:
+def test_a_row_lock_excludes_changes_batches_and_loads(
+    locks: RowLocks, holders: ExitStack, others: list[bytes] | None
+) -> None:
     """Changes of the row, batches with it and loads wait for the lock, and the lock for them."""
     order: list[str] = []
     first = Holder(locks, [b"row"], order, holders).wait_until_locked()
@@ -136,7 +138,9 @@ def test_a_lock_is_alone(locks: RowLocks, holders: ExitStack, others: list[bytes
     assert third.acquired.wait(10)
 
 
-def test_a_load_waits_only_for_earlier_changes(locks: RowLocks, holders: ExitStack) -> None:
+def test_a_change_of_free_rows_comes_after_a_load_that_waits(
+    locks: RowLocks, holders: ExitStack
+) -> None:
     """Changes of free rows come after a load that waits."""
     order: list[str] = []
     first = Holder(locks, [b"first"], order, holders).wait_until_locked()
@@ -152,7 +156,9 @@ def test_a_load_waits_only_for_earlier_changes(locks: RowLocks, holders: ExitSta
     assert ["first", "all"] == order[:2]
 
 
-def test_a_load_does_not_overtake_an_earlier_change(locks: RowLocks, holders: ExitStack) -> None:
+def test_a_load_comes_after_a_change_that_waits_for_an_earlier_load(
+    locks: RowLocks, holders: ExitStack
+) -> None:
     """A change that waits for one load comes before the next load."""
     first = Holder(locks, None, [], holders).wait_until_locked()
     second = Holder(locks, [b"row"], [], holders)
@@ -166,7 +172,9 @@ def test_a_load_does_not_overtake_an_earlier_change(locks: RowLocks, holders: Ex
     assert third.acquired.wait(10)
 
 
-def test_no_later_change_overtakes_a_batch(locks: RowLocks, holders: ExitStack) -> None:
+def test_a_waiting_batch_comes_before_later_changes_of_its_rows(
+    locks: RowLocks, holders: ExitStack
+) -> None:
     """A batch that waits for one row comes before later changes of its other rows."""
     order: list[str] = []
     first = Holder(locks, [b"0"], order, holders).wait_until_locked()
@@ -182,7 +190,9 @@ def test_no_later_change_overtakes_a_batch(locks: RowLocks, holders: ExitStack) 
     assert all(other.acquired.wait(10) for other in others)
 
 
-def test_a_row_is_granted_in_order_of_arrival(locks: RowLocks, holders: ExitStack) -> None:
+def test_changes_of_one_row_are_granted_in_order_of_arrival(
+    locks: RowLocks, holders: ExitStack
+) -> None:
     """Changes of one row come as they arrived."""
     order: list[str] = []
     first = Holder(locks, [b"row"], order, holders).wait_until_locked()
@@ -195,7 +205,7 @@ def test_a_row_is_granted_in_order_of_arrival(locks: RowLocks, holders: ExitStac
     assert order == ["row", *map(str, range(12))]
 
 
-def test_a_batch_that_waits_has_no_row_locked(locks: RowLocks, holders: ExitStack) -> None:
+def test_a_waiting_batch_holds_no_lock(locks: RowLocks, holders: ExitStack) -> None:
     """A batch, two changes and a load come in order where they once deadlocked."""
     # The batch had `a` and waited for `b`; the change of `a` waited for the batch, the load for
     # that change, the change of the free row `c` for the load, and then the batch for `c`.
@@ -217,7 +227,7 @@ def test_a_batch_that_waits_has_no_row_locked(locks: RowLocks, holders: ExitStac
 
 
 @pytest.mark.usefixtures("switch_threads_often")
-def test_batches_changes_and_loads_exclude_each_other(locks: RowLocks) -> None:
+def test_locks_of_batches_changes_and_loads_exclude_each_other(locks: RowLocks) -> None:
     """Eight threads lock rows in all ways and never time out or meet another lock of a row."""
     checker, ended = LockChecker(), list[int]()
     locks.timeout_s = 30
@@ -242,7 +252,7 @@ def test_batches_changes_and_loads_exclude_each_other(locks: RowLocks) -> None:
 
 @pytest.mark.usefixtures("switch_threads_often")
 @pytest.mark.parametrize("rows", [None, ROWS], ids=["load", "batch"])
-def test_nothing_starves_while_others_keep_coming(
+def test_loads_and_batches_do_not_starve_behind_row_locks(
     locks: RowLocks, rows: list[bytes] | None
 ) -> None:
     """Fifty loads or batches over all rows end while six threads lock rows without a pause."""
@@ -275,7 +285,9 @@ def expect_timeout(locks: RowLocks, rows: list[bytes] | None, problem: str) -> N
             pass
 
 
-def test_a_wait_ends_with_a_timeout(locks: RowLocks, holders: ExitStack) -> None:
+def test_waiting_too_long_for_a_row_lock_raises_an_error_with_the_row(
+    locks: RowLocks, holders: ExitStack
+) -> None:
     """A thread that waits too long gets an error with the locked row, and leaves no request."""
     first = Holder(locks, [b"row"], [], holders).wait_until_locked()
     locks.timeout_s = 0.01
@@ -295,7 +307,7 @@ def test_a_wait_ends_with_a_timeout(locks: RowLocks, holders: ExitStack) -> None
         pass
 
 
-def test_a_timeout_tells_what_blocks(locks: RowLocks, holders: ExitStack) -> None:
+def test_the_error_of_a_lock_timeout_says_what_blocks(locks: RowLocks, holders: ExitStack) -> None:
     """The error of a timeout says whether a lock or an earlier waiting change blocks."""
     first = Holder(locks, [b"a"], [], holders).wait_until_locked()
     batch = Holder(locks, [b"a", b"b"], [], holders)
@@ -313,7 +325,9 @@ def test_a_timeout_tells_what_blocks(locks: RowLocks, holders: ExitStack) -> Non
     assert batch.acquired.wait(10)
 
 
-def test_a_timeout_frees_those_that_waited_behind(locks: RowLocks, holders: ExitStack) -> None:
+def test_a_lock_timeout_grants_the_changes_waiting_behind_it(
+    locks: RowLocks, holders: ExitStack
+) -> None:
     """A change that waits only for a batch is granted when the batch gives up."""
     first = Holder(locks, [b"a"], [], holders).wait_until_locked()
     batch_lock = locks.lock_rows([b"a", b"b"])
@@ -327,11 +341,9 @@ def test_a_timeout_frees_those_that_waited_behind(locks: RowLocks, holders: Exit
     batch.join(10)
 
 
-def test_an_interrupt_leaves_no_lock(
+def test_a_thread_interrupted_while_waiting_leaves_no_lock_request(
     locks: RowLocks, holders: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thread that is interrupted while it waits leaves no request."""
-
     class InterruptedEvent(Event):
         def wait(self, timeout: float | None = None) -> bool:
             raise KeyboardInterrupt
@@ -346,7 +358,7 @@ def test_an_interrupt_leaves_no_lock(
     assert is_free(locks)
 
 
-def test_a_lock_granted_at_the_timeout_counts(
+def test_a_lock_released_just_before_the_timeout_is_granted(
     locks: RowLocks, holders: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread whose wait times out has its rows if they were released just before."""

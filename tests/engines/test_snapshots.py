@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engines.benches import Bench
 
 
-def test_a_snapshot_keeps_its_families(bench: Bench) -> None:
+def test_a_snapshot_keeps_its_family_attributes(bench: Bench) -> None:
     """An altered family affects reads of the table and not of the snapshot."""
     store = bench.create([Family("d", versions=2)])
     for at in (1, 2, 3):
@@ -29,8 +29,7 @@ def test_a_snapshot_keeps_its_families(bench: Bench) -> None:
     kept.close()
 
 
-def test_a_snapshot_knows_no_later_family(bench: Bench) -> None:
-    """A snapshot does not have a family that was added later."""
+def test_a_snapshot_does_not_have_a_family_added_later(bench: Bench) -> None:
     store = bench.create([Family("d")])
     put(store, b"r", at=1)
     kept = store.snapshot()

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 MIB = 2**20
 
 
-def test_a_table_is_what_it_was_made(bench: Bench) -> None:
-    """A created table has the families, splits and attributes of its spec."""
+def test_a_created_table_has_the_families_splits_and_attributes_of_its_spec(bench: Bench) -> None:
     family = Family("d", versions=3, ttl_s=60, min_versions=1, keep_deleted="TTL", bloom="ROWCOL")
     made = bench.create([family, Family("e")], (b"g", b"p"), {"word": "value"})
     spec = bench.reopen(made).spec
@@ -35,7 +34,7 @@ def test_a_table_is_what_it_was_made(bench: Bench) -> None:
     assert {"word": "value"} == dict(spec.attributes)
 
 
-def test_openings_are_told_apart(bench: Bench) -> None:
+def test_a_split_gives_a_region_another_opening_id(bench: Bench) -> None:
     """A region keeps its opening id while it is written, and gets another one by a split."""
     store = bench.create([Family("d")], (b"g",))
     first = store.list_open_regions()
@@ -54,7 +53,7 @@ def test_openings_are_told_apart(bench: Bench) -> None:
     }
 
 
-def test_tables_are_listed_and_dropped(bench: Bench) -> None:
+def test_a_dropped_table_is_no_longer_listed(bench: Bench) -> None:
     """Tables are listed in order, and a dropped one is gone with its rows."""
     stores = [bench.create([Family("d")]) for _ in range(2)]
     put(stores[0], b"r")
@@ -66,8 +65,9 @@ def test_tables_are_listed_and_dropped(bench: Bench) -> None:
     assert [] == scan_keys(bench.engine.create_table(spec))
 
 
-def test_a_name_is_taken_once(bench: Bench, store: Store) -> None:
-    """Creating an existing table and opening a missing one are refused."""
+def test_creating_an_existing_table_and_opening_a_missing_one_are_refused(
+    bench: Bench, store: Store
+) -> None:
     with pytest.raises(InvalidArgument, match="exists already"):
         bench.engine.create_table(store.spec)
     with pytest.raises(InvalidArgument, match="no table 'none'"):
@@ -90,7 +90,7 @@ def test_a_name_is_taken_once(bench: Bench, store: Store) -> None:
         TableSpec("t", (Family("d"),), (), {"MAX_FILESIZE": "1"}),
     ],
 )
-def test_a_bad_table_is_refused(spec: TableSpec, bench: Bench) -> None:
+def test_an_invalid_table_spec_creates_no_table(spec: TableSpec, bench: Bench) -> None:
     """A bad name, family, split or size is refused, and no table is made."""
     before = bench.engine.list_tables()
     with pytest.raises(InvalidArgument):
@@ -98,14 +98,14 @@ def test_a_bad_table_is_refused(spec: TableSpec, bench: Bench) -> None:
     assert before == bench.engine.list_tables()
 
 
-def test_what_an_engine_cannot_do_is_refused(bench: Bench) -> None:
+def test_an_attribute_that_an_engine_does_not_support_is_refused(bench: Bench) -> None:
     """An attribute that an engine does not support is refused, with the reason."""
     for word, reason in bench.engine.unsupported_features.items():
         with pytest.raises(NotSupported, match=reason):
             bench.engine.create_table(TableSpec("t", (Family("d", **{word: True}),)))  # type: ignore[arg-type]
 
 
-def test_a_table_is_the_same_after_reopening(bench: Bench) -> None:
+def test_rows_regions_and_counters_survive_reopening(bench: Bench) -> None:
     """Rows, regions and counters are there when the engine is opened again."""
     store = bench.create([Family("d", versions=2)], (b"m",))
     put(store, b"a", at=1)
@@ -120,7 +120,7 @@ def test_a_table_is_the_same_after_reopening(bench: Bench) -> None:
     assert [(region.start, region.writes) for region in expected[1]] == starts
 
 
-def test_families_are_altered_and_added(bench: Bench, deep: Store) -> None:
+def test_altered_family_attributes_apply_to_the_next_read(bench: Bench, deep: Store) -> None:
     """Altered attributes apply to the next read, a family can be added, and none is dropped."""
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
@@ -133,21 +133,20 @@ def test_families_are_altered_and_added(bench: Bench, deep: Store) -> None:
     assert [("d", b"q"), ("e", b"q")] == read_columns(again, b"r")
 
 
-def test_a_bad_alteration_is_refused(store: Store) -> None:
+def test_an_invalid_alteration_is_refused_and_the_family_unchanged(store: Store) -> None:
     """Attributes that no table takes are refused, and the family stays as it is."""
     with pytest.raises(InvalidArgument):
         store.alter_families([Family("e"), Family("d", versions=0)])
     assert (Family("d"),) == store.spec.families
 
 
-def test_words_are_replaced(bench: Bench, store: Store) -> None:
-    """Replacing the attributes of a table removes the earlier ones."""
+def test_replacing_table_attributes_removes_the_earlier_ones(bench: Bench, store: Store) -> None:
     store.replace_attributes({"a": "1"})
     store.replace_attributes({"b": "2"})
     assert {"b": "2"} == dict(bench.reopen(store).spec.attributes)
 
 
-def test_regions_count_writes_and_reads(bench: Bench) -> None:
+def test_a_region_counts_each_mutation_as_a_write_and_each_row_as_a_read(bench: Bench) -> None:
     """A mutation is one write, and each row read, found or not, is one read."""
     store = bench.create([Family("d")], (b"g", b"p"))
     for row in (b"a", b"g", b"h", b"z"):
@@ -167,7 +166,7 @@ def test_regions_count_writes_and_reads(bench: Bench) -> None:
     assert [(b"", b"g"), (b"g", b"p"), (b"p", b"")] == bounds
 
 
-def test_a_split_divides_a_region(bench: Bench) -> None:
+def test_regions_continue_to_count_after_a_split(bench: Bench) -> None:
     """The regions before and after a split key continue to count."""
     store = bench.create([Family("d")], (b"m",))
     store.split(b"t")
@@ -178,7 +177,7 @@ def test_a_split_divides_a_region(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("at", [b"", b"m", b"k" * 32_767])
-def test_a_region_is_not_divided_there(at: bytes, bench: Bench) -> None:
+def test_a_split_at_the_start_of_a_region_is_refused(at: bytes, bench: Bench) -> None:
     """A split at the start of a region, or at an empty or too long key, is refused."""
     store = bench.create([Family("d")], (b"m",))
     with pytest.raises(InvalidArgument):
@@ -186,7 +185,7 @@ def test_a_region_is_not_divided_there(at: bytes, bench: Bench) -> None:
     assert 2 == len(store.list_regions())
 
 
-def test_a_table_splits_by_itself(bench: Bench) -> None:
+def test_a_region_above_the_table_size_splits_in_the_middle_of_its_bytes(bench: Bench) -> None:
     """A region above the table's size splits at the row in the middle of its bytes."""
     words = {"SPLIT_POLICY": "ConstantSizeRegionSplitPolicy", "MAX_FILESIZE": str(2 * MIB)}
     store = bench.create([Family("d")], (), words)
@@ -200,7 +199,7 @@ def test_a_table_splits_by_itself(bench: Bench) -> None:
     assert all(region.start in {b"", *rows[1:]} for region in regions)
 
 
-def test_one_row_is_never_split(bench: Bench) -> None:
+def test_a_region_of_one_row_is_never_split(bench: Bench) -> None:
     """A region that holds one row stays whole, however large the row."""
     words = {"SPLIT_POLICY": "ConstantSizeRegionSplitPolicy", "MAX_FILESIZE": str(2 * MIB)}
     store = bench.create([Family("d")], (), words)
@@ -209,7 +208,7 @@ def test_one_row_is_never_split(bench: Bench) -> None:
     assert 1 == len(store.list_regions())
 
 
-def test_a_minor_compaction_and_a_flush_change_no_read(deep: Store) -> None:
+def test_a_flush_and_a_minor_compaction_change_no_read(deep: Store) -> None:
     """Reads, raw ones too, are equal before and after a flush and a minor compaction."""
     for at in (1, 2, 3, 4, 5):
         put(deep, b"r", at=at)
@@ -225,14 +224,14 @@ def test_a_minor_compaction_and_a_flush_change_no_read(deep: Store) -> None:
     assert expected[0] == read_times(deep, b"r", versions=9)
 
 
-def test_size_is_of_the_disk(bench: Bench, store: Store) -> None:
+def test_only_persistent_engines_use_bytes_on_disk(bench: Bench, store: Store) -> None:
     """A persistent engine uses bytes on disk, and the others use none."""
     put(store, b"r", value=bytes(MIB))
     store.flush()
     assert bench.engine.is_persistent == (store.measure_size_bytes() > 0)
 
 
-def test_what_is_closed_is_refused(bench: Bench, store: Store) -> None:
+def test_a_closed_table_or_engine_raises_an_error(bench: Bench, store: Store) -> None:
     """A closed table and a closed engine raise an error, and closing twice is harmless."""
     for closed in (store, bench.engine):
         closed.close()
@@ -243,14 +242,13 @@ def test_what_is_closed_is_refused(bench: Bench, store: Store) -> None:
     bench.engine = bench.open()
 
 
-def test_a_dropped_table_is_refused(bench: Bench, store: Store) -> None:
-    """A dropped table raises an error in every store that has it open."""
+def test_a_dropped_table_raises_an_error_in_every_open_store(bench: Bench, store: Store) -> None:
     bench.engine.drop_table(store.spec.name)
     with pytest.raises((Closed, InvalidArgument)):
         store.get([b"r"])
 
 
-def test_urls_name_engines() -> None:
+def test_an_engine_is_opened_by_the_scheme_of_its_url() -> None:
     """An engine is opened by the scheme of its URL, and an unknown scheme is refused."""
     with open_engine("memory:") as engine:
         assert "memory" == engine.name
@@ -260,8 +258,7 @@ def test_urls_name_engines() -> None:
         assert all(f"{kind.scheme}:" in str(refused.value) for kind in ENGINES.values())
 
 
-def test_places_in_memory_are_shared_by_name() -> None:
-    """Memory engines of the same name share their tables."""
+def test_memory_engines_of_the_same_name_share_their_tables() -> None:
     spec = TableSpec("shared", (Family("d"),))
     with open_engine("memory:test-shared") as one, open_engine("memory:test-shared") as other:
         put(one.create_table(spec), b"r", at=1)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.claims(28)
-def test_a_family_forgets_on_the_millisecond(bench: Bench) -> None:
+def test_a_cell_is_visible_until_its_family_ttl_ends(bench: Bench) -> None:
     """A cell is visible while its timestamp is at least now - TTL."""
     store = bench.create([Family("d", ttl_s=2)])
     start = bench.now()
@@ -34,7 +34,7 @@ def test_a_family_forgets_on_the_millisecond(bench: Bench) -> None:
     assert [] == read_times(store, b"r", raw=True)
 
 
-def test_a_cell_forgets_on_the_millisecond(bench: Bench) -> None:
+def test_a_cell_is_visible_until_its_own_ttl_ends(bench: Bench) -> None:
     """A cell with its own time to live is visible while timestamp + TTL >= now."""
     store = bench.create([Family("d", versions=2)])
     start = bench.now()
@@ -48,7 +48,7 @@ def test_a_cell_forgets_on_the_millisecond(bench: Bench) -> None:
 
 
 @pytest.mark.claims(30)
-def test_the_lesser_time_to_live_counts(bench: Bench) -> None:
+def test_the_ttl_of_a_cell_cannot_lengthen_that_of_its_family(bench: Bench) -> None:
     """A cell's own time to live cannot lengthen its family's."""
     store = bench.create([Family("d", ttl_s=1)])
     put(store, b"r", at=bench.now(), ttl_ms=60_000)
@@ -57,7 +57,7 @@ def test_the_lesser_time_to_live_counts(bench: Bench) -> None:
 
 
 @pytest.mark.claims(28)
-def test_a_cell_of_old_is_gone_at_once(bench: Bench) -> None:
+def test_a_ttl_counts_from_the_timestamp_of_the_cell(bench: Bench) -> None:
     """A time to live counts from the cell's timestamp and not from the put."""
     store = bench.create([Family("d")])
     put(store, b"r", at=bench.now() - 1_000, ttl_ms=500)
@@ -65,7 +65,7 @@ def test_a_cell_of_old_is_gone_at_once(bench: Bench) -> None:
 
 
 @pytest.mark.claims(27)
-def test_min_versions_outlive_their_time(bench: Bench) -> None:
+def test_min_versions_keep_the_newest_version_after_its_ttl(bench: Bench) -> None:
     """With min_versions the newest version stays after its time to live, and a compaction."""
     store = bench.create([Family("d", versions=3, ttl_s=1, min_versions=1)])
     start = bench.now()
@@ -78,7 +78,7 @@ def test_min_versions_outlive_their_time(bench: Bench) -> None:
     assert [start - 1] == read_times(store, b"r", versions=9, raw=True)
 
 
-def test_kept_deletes_go_with_the_time_to_live(bench: Bench) -> None:
+def test_deletes_kept_by_ttl_disappear_when_the_ttl_ends(bench: Bench) -> None:
     """With keep_deleted TTL a delete and what it hides go when their time is over."""
     family = Family("d", versions=3, ttl_s=2, min_versions=1, keep_deleted="TTL")
     store = bench.create([family])
@@ -92,7 +92,7 @@ def test_kept_deletes_go_with_the_time_to_live(bench: Bench) -> None:
     assert [] == read_times(store, b"r", versions=9, raw=True)
 
 
-def test_latest_is_now(bench: Bench) -> None:
+def test_a_put_without_timestamp_gets_the_time_of_the_engine(bench: Bench) -> None:
     """Puts and deletes without a timestamp get the engine's time."""
     store = bench.create([Family("d", versions=3)])
     put(store, b"r")
@@ -109,7 +109,7 @@ def test_latest_is_now(bench: Bench) -> None:
     assert [first + 8] == read_times(store, b"r")
 
 
-def test_counters_never_fall_behind_the_cell_they_count(bench: Bench) -> None:
+def test_an_increment_of_a_cell_from_the_future_is_1_ms_later(bench: Bench) -> None:
     """An increment of a cell from the future is 1 ms later and keeps its time to live."""
     store = bench.create([Family("d")])
     ahead = bench.now() + 1_000
@@ -122,7 +122,9 @@ def test_counters_never_fall_behind_the_cell_they_count(bench: Bench) -> None:
     assert [b"xy"] == read_values(store, b"r")
 
 
-def test_a_checked_put_is_never_behind_the_cell_it_was_checked_against(bench: Bench) -> None:
+def test_a_conditional_put_is_visible_although_the_compared_cell_is_from_the_future(
+    bench: Bench,
+) -> None:
     """A conditional put is visible even if the compared cell is from the future."""
     store = bench.create([Family("d")])
     ahead = bench.now() + 1_000
@@ -133,7 +135,7 @@ def test_a_checked_put_is_never_behind_the_cell_it_was_checked_against(bench: Be
     assert [ahead] == read_times(store, b"r")
 
 
-def test_a_scan_judges_times_by_when_it_was_opened(bench: Bench) -> None:
+def test_a_scan_returns_cells_that_lived_when_it_was_opened(bench: Bench) -> None:
     """A scan returns cells that lived when the scan was opened, however late."""
     from rowkey.engines import ScanRange
 

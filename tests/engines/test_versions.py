@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Store
 
 
-def test_a_read_gives_the_newest_version(deep: Store) -> None:
+def test_a_read_returns_the_version_with_the_highest_timestamp(deep: Store) -> None:
     """A read returns the version with the highest timestamp, in any order of puts."""
     for at in (2, 3, 1):
         put(deep, b"r", at=at)
@@ -21,7 +21,7 @@ def test_a_read_gives_the_newest_version(deep: Store) -> None:
 
 
 @pytest.mark.claims(26)
-def test_a_family_gives_no_more_versions_than_it_keeps(store: Store) -> None:
+def test_a_read_returns_no_more_versions_than_the_family_keeps(store: Store) -> None:
     """A read returns no more versions than the family keeps, even if more are stored."""
     for at in (1, 2, 3):
         put(store, b"r", at=at)
@@ -29,15 +29,14 @@ def test_a_family_gives_no_more_versions_than_it_keeps(store: Store) -> None:
     assert [3, 2, 1] == read_times(store, b"r", versions=9, raw=True)
 
 
-def test_a_put_of_the_same_moment_replaces(store: Store) -> None:
-    """A put with the timestamp of an earlier put replaces that put."""
+def test_a_put_with_an_existing_timestamp_replaces_the_earlier_put(store: Store) -> None:
     put(store, b"r", at=1, value=b"first")
     put(store, b"r", at=1, value=b"second")
     assert [b"second"] == read_values(store, b"r", versions=9, raw=True)
 
 
 @pytest.mark.claims(25)
-def test_a_compaction_drops_versions_beyond_those_kept(deep: Store) -> None:
+def test_a_compaction_drops_surplus_versions(deep: Store) -> None:
     """A compaction drops surplus versions, a flush does not."""
     for at in range(1, 6):
         put(deep, b"r", at=at)
@@ -47,8 +46,7 @@ def test_a_compaction_drops_versions_beyond_those_kept(deep: Store) -> None:
     assert [5, 4, 3] == read_times(deep, b"r", versions=9, raw=True)
 
 
-def test_a_time_range_is_half_open(deep: Store) -> None:
-    """A time range includes its start and excludes its end."""
+def test_a_time_range_includes_its_start_and_excludes_its_end(deep: Store) -> None:
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
     assert [2] == read_times(deep, b"r", versions=9, time_range=(2, 3))
@@ -56,14 +54,14 @@ def test_a_time_range_is_half_open(deep: Store) -> None:
     assert [] == read_times(deep, b"r", versions=9, time_range=(2, 2))
 
 
-def test_versions_are_counted_within_the_time_range(store: Store) -> None:
+def test_a_time_range_finds_an_older_stored_version(store: Store) -> None:
     """An older version is found by a time range while it is stored."""
     for at in (1, 2, 3):
         put(store, b"r", at=at)
     assert [2] == read_times(store, b"r", time_range=(0, 3))
 
 
-def test_a_delete_after_the_range_hides_within_it(deep: Store) -> None:
+def test_without_keep_deleted_a_read_of_an_earlier_time_hides_deleted_cells(deep: Store) -> None:
     """Without keep_deleted a read of an earlier time does not show deleted cells."""
     put(deep, b"r", at=1)
     delete(deep, b"r", CellType.DELETE_FAMILY, 5)
@@ -71,7 +69,7 @@ def test_a_delete_after_the_range_hides_within_it(deep: Store) -> None:
 
 
 @pytest.mark.parametrize("keep", ["TRUE", "TTL"])
-def test_kept_deleted_cells_are_seen_in_the_past(keep: str, bench: Bench) -> None:
+def test_with_keep_deleted_a_read_before_a_delete_shows_the_cells(keep: str, bench: Bench) -> None:
     """With keep_deleted a read before a delete shows the cells, after a compaction too."""
     store = bench.create([Family("d", versions=3, keep_deleted=keep)])
     put(store, b"r", at=1)
@@ -83,7 +81,7 @@ def test_kept_deleted_cells_are_seen_in_the_past(keep: str, bench: Bench) -> Non
         compact_to_one_file(store)
 
 
-def test_kept_deletes_stay_with_their_puts(bench: Bench) -> None:
+def test_a_compaction_drops_a_kept_delete_with_the_versions_around_it(bench: Bench) -> None:
     """A compaction drops a kept delete together with the versions around it."""
     store = bench.create([Family("d", keep_deleted="TRUE")])
     put(store, b"r", at=1)
@@ -99,8 +97,7 @@ def test_kept_deletes_stay_with_their_puts(bench: Bench) -> None:
     assert [4] == read_times(store, b"r", versions=9, raw=True)
 
 
-def test_a_time_range_of_a_scan_leaves_rows_out(deep: Store) -> None:
-    """A row without a cell in the range is no row of the scan."""
+def test_a_scan_leaves_out_rows_without_a_cell_in_its_time_range(deep: Store) -> None:
     put(deep, b"a", at=1)
     put(deep, b"b", at=2)
     assert [b"b"] == scan_keys(deep, time_range=(2, 9))

@@ -27,7 +27,7 @@ GOOD = Cell("d", b"q", 1, b"v")
 
 
 @pytest.mark.claims(24)
-def test_a_mutation_is_applied_whole(bench: Bench) -> None:
+def test_all_puts_and_deletes_of_a_mutation_are_applied_together(bench: Bench) -> None:
     """Puts and deletes of several columns and families of a row are applied together."""
     store = bench.create([Family("d"), Family("e")])
     put(store, b"r", b"old", 1)
@@ -41,7 +41,7 @@ def test_a_mutation_is_applied_whole(bench: Bench) -> None:
 
 
 @pytest.mark.claims(24)
-def test_readers_never_see_half_a_mutation(bench: Bench) -> None:
+def test_a_reader_never_sees_half_a_mutation(bench: Bench) -> None:
     """A reader always sees both families of a row changed by the same mutation."""
     store = bench.create([Family("d"), Family("e")])
 
@@ -78,7 +78,7 @@ def test_readers_never_see_half_a_mutation(bench: Bench) -> None:
         RowCells(b"r", [GOOD._replace(cell_type=CellType.DELETE_FAMILY, value=b"")]),
     ],
 )
-def test_a_bad_mutation_changes_nothing(mutation: RowCells, store: Store) -> None:
+def test_one_invalid_mutation_refuses_the_whole_call(mutation: RowCells, store: Store) -> None:
     """One invalid mutation refuses the whole call, earlier mutations included."""
     with pytest.raises(InvalidArgument):
         store.mutate([RowCells(b"before", [GOOD]), mutation])
@@ -86,7 +86,7 @@ def test_a_bad_mutation_changes_nothing(mutation: RowCells, store: Store) -> Non
     assert 0 == store.list_regions()[0].writes
 
 
-def test_the_largest_value_is_taken(store: Store) -> None:
+def test_a_cell_of_10_mib_is_stored_and_a_larger_one_refused(store: Store) -> None:
     """A cell of 10 MiB with its key and lengths is stored, and one more byte is refused."""
     most = MAX_CELL_BYTES - 24 - len(b"r" + b"d" + b"q")
     put(store, b"r", value=bytes(most))
@@ -95,20 +95,20 @@ def test_the_largest_value_is_taken(store: Store) -> None:
         put(store, b"r", value=bytes(most + 1))
 
 
-def test_an_increment_counts_from_nothing(store: Store) -> None:
+def test_an_increment_of_an_absent_cell_starts_at_0(store: Store) -> None:
     """Increments of absent cells start at 0 and store 8 bytes, big-endian, in all columns."""
     assert [5, -2] == read_counts(store.increment(b"r", [("d", b"a", 5), ("d", b"b", -2)]))
     assert [6] == read_counts(store.increment(b"r", [("d", b"a", 1)]))
     assert [bytes(7) + b"\6", b"\xff" * 7 + b"\xfe"] == read_values(store, b"r")
 
 
-def test_an_increment_wraps(store: Store) -> None:
+def test_an_increment_of_the_largest_number_wraps_to_the_smallest(store: Store) -> None:
     """An increment of the largest 64-bit number gives the smallest one."""
     store.increment(b"r", [("d", b"n", 2**63 - 1)])
     assert [-(2**63)] == read_counts(store.increment(b"r", [("d", b"n", 1)]))
 
 
-def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
+def test_an_increment_of_a_cell_that_is_no_counter_is_refused(store: Store) -> None:
     """An increment of a cell that is not 8 bytes long is refused, and no counter changes."""
     put(store, b"r", b"text", value=b"seven")
     with pytest.raises(InvalidArgument, match=r"8 bytes|not a long"):
@@ -120,14 +120,14 @@ def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
     "amounts",
     [[], [("none", b"n", 1)], [("d", b"n", 2**63)], [("d", b"n", 1), ("d", b"n", 1)]],
 )
-def test_a_bad_increment_is_refused(amounts: list[Any], store: Store) -> None:
+def test_an_invalid_increment_is_refused(amounts: list[Any], store: Store) -> None:
     """An increment with no column, a bad family or number, or a column twice is refused."""
     with pytest.raises(InvalidArgument):
         store.increment(b"r", amounts)
     assert [] == scan_keys(store)
 
 
-def test_threads_count_every_increment(store: Store) -> None:
+def test_increments_of_several_threads_are_all_in_the_sum(store: Store) -> None:
     """Increments of one counter from several threads are all in the sum."""
 
     def count() -> None:
@@ -142,7 +142,7 @@ def test_threads_count_every_increment(store: Store) -> None:
     assert [201] == read_counts(store.increment(b"r", [("d", b"n", 1)]))
 
 
-def test_an_append_makes_a_value_longer(store: Store) -> None:
+def test_an_append_lengthens_or_creates_a_value(store: Store) -> None:
     """An append adds bytes to the end of a value, or creates it."""
     assert [b"a", b"x"] == [
         cell.value for cell in store.append(b"r", [("d", b"p", b"a"), ("d", b"q", b"x")])
@@ -151,7 +151,7 @@ def test_an_append_makes_a_value_longer(store: Store) -> None:
     assert [b"ab", b"x"] == read_values(store, b"r")
 
 
-def test_an_append_above_the_limit_changes_nothing(store: Store) -> None:
+def test_an_append_beyond_the_largest_cell_is_refused(store: Store) -> None:
     """An append beyond the largest cell is refused, and the cell does not change."""
     put(store, b"r", value=bytes(6 << 20))
     with pytest.raises(InvalidArgument, match="bytes"):
@@ -176,7 +176,7 @@ def test_an_append_above_the_limit_changes_nothing(store: Store) -> None:
         (CellCondition("d", b"q", "!=", b""), True, False, False),
     ],
 )
-def test_a_row_is_changed_if_the_check_holds(
+def test_a_conditional_mutation_changes_the_row_only_if_its_condition_holds(
     check: CellCondition, of_b: bool, of_empty: bool, of_absent: bool, store: Store
 ) -> None:
     """A row changes only if the condition on a cell, an empty cell or no cell holds."""
@@ -197,14 +197,14 @@ def test_a_row_is_changed_if_the_check_holds(
         CellCondition("d", b"q", ">=", b""),
     ],
 )
-def test_a_bad_check_is_refused(check: CellCondition, store: Store) -> None:
+def test_an_invalid_condition_is_refused(check: CellCondition, store: Store) -> None:
     """A check with an unknown family or operator, or an order without a value, is refused."""
     with pytest.raises(InvalidArgument):
         store.check_and_mutate(b"r", check, [GOOD])
     assert [] == scan_keys(store)
 
 
-def test_only_one_of_many_wins_a_check(store: Store) -> None:
+def test_exactly_one_of_many_conditional_puts_succeeds(store: Store) -> None:
     """Of threads that put if a cell is absent, exactly one succeeds."""
     won: list[int] = []
 
@@ -221,7 +221,7 @@ def test_only_one_of_many_wins_a_check(store: Store) -> None:
     assert [str(number).encode() for number in won] == read_values(store, b"r")
 
 
-def test_blocks_are_loaded(bench: Bench) -> None:
+def test_loaded_blocks_are_puts_and_a_null_is_no_cell(bench: Bench) -> None:
     """The blocks of one load are puts of the same rows, where a null is no cell."""
     store = bench.create([Family("d"), Family("e")], splits=(b"b",))
     rows = pa.array([b"c", b"a", b"b\0"], pa.binary())
@@ -244,7 +244,7 @@ def test_blocks_are_loaded(bench: Bench) -> None:
     assert [1, 2] == [region.writes for region in store.list_regions()]
 
 
-def test_loaded_cells_are_as_those_put(store: Store) -> None:
+def test_loaded_cells_are_replaced_and_deleted_as_put_cells_are(store: Store) -> None:
     """Loaded cells replace cells, are hidden by deletes, and survive a flush, as puts do."""
     put(store, b"a", at=7, value=b"old")
     store.mutate([RowCells(b"b", [Cell("d", b"q", 7, cell_type=CellType.DELETE)])])
@@ -255,7 +255,7 @@ def test_loaded_cells_are_as_those_put(store: Store) -> None:
     assert [b"a"] == scan_keys(store)
 
 
-def test_the_last_of_equal_rows_in_a_block_stands(store: Store) -> None:
+def test_the_last_of_several_block_rows_with_one_key_is_stored(store: Store) -> None:
     """Of many rows of a block with one key and one time the last one is stored."""
     count = 2_000
     rows = pa.array([b"%d" % (number * 7 % 50) for number in range(count)], pa.binary())
@@ -279,14 +279,14 @@ def test_the_last_of_equal_rows_in_a_block_stands(store: Store) -> None:
         ],
     ],
 )
-def test_bad_blocks_are_refused(blocks: list[CellBlock], store: Store) -> None:
+def test_an_invalid_block_loads_nothing(blocks: list[CellBlock], store: Store) -> None:
     """Blocks with an invalid row, family, timestamp or column length load nothing."""
     with pytest.raises(InvalidArgument):
         store.load_blocks(blocks)
     assert [] == scan_keys(store)
 
 
-def test_an_empty_value_is_a_value(store: Store) -> None:
+def test_an_empty_value_in_an_empty_qualifier_is_a_cell(store: Store) -> None:
     """An empty qualifier with an empty value is a cell, also after a compaction."""
     put(store, b"r", b"", value=b"")
     compact_to_one_file(store)

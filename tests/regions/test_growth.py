@@ -56,7 +56,7 @@ def grow_key_by_key(
     policy=st.sampled_from(SplitPolicy),
     sizes=st.tuples(st.integers(2, 12), st.integers(1, 4)),
 )
-def test_equal_to_key_by_key(
+def test_regions_grow_the_same_by_chunks_of_keys_and_by_single_keys(
     ranks: list[int], starts: list[int], servers: int, policy: SplitPolicy, sizes: tuple[int, int]
 ) -> None:
     """Keys in chunks grow regions as single keys do."""
@@ -78,7 +78,7 @@ def test_equal_to_key_by_key(
 @pytest.mark.parametrize("servers", [1, pytest.param(2, marks=pytest.mark.long), 5])
 @pytest.mark.parametrize("shape", ["rising", "random", "few", "fronts"])
 @pytest.mark.parametrize("sizes", [(24, 3), (4, 8)])
-def test_equal_to_key_by_key_in_long_runs(
+def test_regions_grow_the_same_in_long_runs_of_any_shape(
     policy: SplitPolicy, servers: int, shape: str, sizes: tuple[int, int]
 ) -> None:
     """Long runs of four shapes agree, with thresholds that rise, or fall for small files."""
@@ -103,7 +103,7 @@ def grow_table(ranks: Any, **more: Any) -> RegionGrowth:
     return simulate_growth(ranks, MIB, **more)
 
 
-def test_moving_front_leaves_half_full_regions() -> None:
+def test_rising_keys_leave_regions_half_full() -> None:
     """Rising keys split the last region only, and leave the others half full."""
     after = grow_table(np.arange(KEYS))
     assert 0.5 == pytest.approx(after.mean_fill, abs=0.01)
@@ -112,7 +112,7 @@ def test_moving_front_leaves_half_full_regions() -> None:
     assert [split.rank for split in after.splits] == sorted(split.rank for split in after.splits)
 
 
-def test_random_keys_fill_regions() -> None:
+def test_random_keys_fill_all_regions() -> None:
     """Random keys write to all regions, which split together and are fuller."""
     after = grow_table(np.random.default_rng(3).permutation(KEYS))
     assert after.mean_fill > 0.65
@@ -120,7 +120,7 @@ def test_random_keys_fill_regions() -> None:
     assert max(after.sizes_bytes) <= FILE
 
 
-def test_every_bucket_has_its_front() -> None:
+def test_rising_keys_in_16_buckets_are_written_to_16_regions() -> None:
     """With 16 buckets of rising keys, 16 regions are written, and all others are half full."""
     buckets = np.arange(KEYS) % 16 * KEYS + np.arange(KEYS)
     after = grow_table(
@@ -130,19 +130,19 @@ def test_every_bucket_has_its_front() -> None:
     assert 0.55 > after.mean_fill > 0.5
 
 
-def test_one_key_is_never_split() -> None:
+def test_a_region_of_one_row_grows_without_a_split() -> None:
     """A region of one row grows beyond its threshold without a split."""
     after = grow_table(np.zeros(5_000, np.int64))
     assert (1, 5.0, ()) == (after.region_count, after.mean_fill, after.splits)
 
 
-def test_disabled_policy_never_splits() -> None:
+def test_no_region_splits_under_the_disabled_policy() -> None:
     """Without a split policy all bytes stay in their regions."""
     after = grow_table(np.arange(5_000), policy=SplitPolicy.DISABLED, boundaries=[1_000])
     assert (1_000 * MIB, 4_000 * MIB) == after.sizes_bytes
 
 
-def test_default_spreads_a_small_table_over_the_servers() -> None:
+def test_the_default_policy_splits_a_small_table_early() -> None:
     """The default policy splits early while a server has one region of the table."""
     keys = np.random.default_rng(4).permutation(8_000)
     early = simulate_growth(keys, MIB, servers=8)
@@ -151,13 +151,13 @@ def test_default_spreads_a_small_table_over_the_servers() -> None:
     assert (256 + 1) * MIB == early.splits[0].size_bytes
 
 
-def test_same_keys_same_growth() -> None:
+def test_the_same_keys_give_the_same_regions() -> None:
     """The same keys always give the same regions."""
     keys = np.random.default_rng(5).integers(0, 1_000, 20_000)
     assert grow_table(keys, servers=3) == grow_table(keys, servers=3)
 
 
-def test_nothing_arrives() -> None:
+def test_a_table_without_keys_keeps_its_empty_regions() -> None:
     """A table without keys has its regions, empty and not written."""
     after = grow_table(np.array([], np.int64), boundaries=[5])
     assert ((0, 0), 0.0, 1.0) == (after.sizes_bytes, after.mean_fill, after.idle_share)
@@ -173,14 +173,13 @@ def test_nothing_arrives() -> None:
         {"max_file_size": 1},
     ],
 )
-def test_bad_arguments_are_refused(wrong: dict[str, Any]) -> None:
+def test_a_growth_argument_out_of_range_is_refused(wrong: dict[str, Any]) -> None:
     """A number out of its range is refused."""
     with pytest.raises(InvalidArgument):
         grow_table(np.arange(10), **wrong)
 
 
-def test_too_many_keys_are_refused() -> None:
-    """Too many keys, and too many bytes a key, are refused."""
+def test_too_many_keys_or_bytes_for_growth_are_refused() -> None:
     with pytest.raises(InvalidArgument):
         simulate_growth(np.zeros(2_000_001, np.int8), 1)
     with pytest.raises(InvalidArgument):
@@ -193,7 +192,7 @@ MAX_SLOWDOWN = 20
 400 where each of them looks at every key that has arrived."""
 
 
-def test_a_split_looks_at_the_keys_of_its_region_alone() -> None:
+def test_the_time_of_a_split_depends_only_on_the_keys_of_its_region() -> None:
     """The time of a split depends on its region's keys, not on all keys that arrived."""
     keys = np.random.default_rng(1).permutation(MANY_KEYS)
     took = []

@@ -39,8 +39,9 @@ def list_nearby_keys(splits: list[bytes]) -> list[bytes]:
 @given(splits=split_sets, drawn=st.lists(rows, max_size=20), slack=st.integers(0, 9))
 @example(splits=[b"a\0"], drawn=[b"a", b"a\0", b"a\0\0"], slack=0)
 @example(splits=[b"\xff" * 8, b"\xff" * 9], drawn=[b"\xff" * 8], slack=8)
-def test_located_as_by_bisect(splits: list[bytes], drawn: list[bytes], slack: int) -> None:
-    """Keys in every Arrow layout are located as by bisect."""
+def test_keys_in_every_arrow_layout_are_located_as_by_bisect(
+    splits: list[bytes], drawn: list[bytes], slack: int
+) -> None:
     keys = [b"", *drawn, *list_nearby_keys(splits)]
     boundaries = Boundaries(splits)
     expected = [bisect_right(splits, key) for key in keys]
@@ -53,7 +54,7 @@ def test_located_as_by_bisect(splits: list[bytes], drawn: list[bytes], slack: in
 
 
 @given(splits=split_sets, drawn=st.lists(rows, max_size=10), width=st.integers(1, 20))
-def test_keys_of_one_width_located_as_by_bisect(
+def test_keys_of_one_width_are_located_as_by_bisect(
     splits: list[bytes], drawn: list[bytes], width: int
 ) -> None:
     """Keys in a matrix, a strided matrix and a fixed-size array are located as by bisect."""
@@ -77,7 +78,9 @@ def draw_keys(random: Random, alphabet: bytes, longest: int, count: int) -> list
     [(bytes(range(256)), 1, 200), (bytes(range(256)), 2, 1_000), (bytes(range(256)), 12, 1_000),
      (b"\0a", 8, 300), (b"\0\xff", 40, 900), (b"0123456789abcdef", 10, 1_000)],
 )  # fmt: skip
-def test_many_keys_over_several_blocks(alphabet: bytes, longest: int, splits: int) -> None:
+def test_keys_in_several_blocks_are_located_as_by_bisect(
+    alphabet: bytes, longest: int, splits: int
+) -> None:
     """Keys in several blocks, some of which end early, are located with many splits."""
     random = Random(7)
     cut = sorted(set(draw_keys(random, alphabet, longest, splits)) - {b""})
@@ -86,7 +89,7 @@ def test_many_keys_over_several_blocks(alphabet: bytes, longest: int, splits: in
     assert expected == locate_keys(Boundaries(cut), *build_layouts(keys)).tolist()
 
 
-def test_long_common_prefixes() -> None:
+def test_split_keys_with_long_common_prefixes_are_distinguished() -> None:
     """Splits that differ only after hundreds of equal bytes are distinguished."""
     random = Random(8)
     lead = b"tenant-001|" * 40
@@ -102,22 +105,21 @@ def test_long_common_prefixes() -> None:
     assert expected == locate_keys(Boundaries(cut), *build_layouts(keys)).tolist()
 
 
-def test_no_splits_are_one_region() -> None:
+def test_without_splits_every_key_is_in_the_only_region() -> None:
     """A table without splits holds every key in its only region."""
     assert [0, 0, 0] == locate_keys(
         Boundaries(), *build_layouts([b"", b"a", b"\xff" * 20])
     ).tolist()
 
 
-def test_no_keys_have_no_regions() -> None:
-    """No keys give no regions, in every layout."""
+def test_no_keys_give_no_regions_in_every_layout() -> None:
     boundaries = Boundaries([b"a"])
     assert [] == locate_keys(boundaries, *build_layouts([])).tolist()
     assert [] == locate_fixed_keys(boundaries, np.empty((0, 4), np.uint8)).tolist()
     assert [] == locate_key_array(boundaries, pa.array([], pa.binary())).tolist()
 
 
-def test_only_empty_keys() -> None:
+def test_empty_keys_are_in_the_first_region() -> None:
     """Empty keys are in the first region, in every layout."""
     boundaries = Boundaries([b"\0"])
     assert [0, 0] == locate_keys(boundaries, *build_layouts([b"", b""])).tolist()
@@ -131,13 +133,13 @@ def test_only_empty_keys() -> None:
      (np.zeros(4, np.uint8), np.array([0, 3, 1, 4])), (np.zeros(4, np.int8), np.array([0, 4])),
      (np.zeros(4, np.uint8), np.array([], int)), (np.zeros(4, np.uint8), np.array([0.0, 4.0]))],
 )  # fmt: skip
-def test_bad_layouts_are_refused(data: Any, offsets: Any) -> None:
+def test_invalid_offsets_of_keys_are_refused(data: Any, offsets: Any) -> None:
     """Offsets that fall or point outside the data, and other types, are refused by name."""
     with pytest.raises(InvalidArgument):
         locate_keys(Boundaries([b"a\0"]), data, offsets)
 
 
-def test_bad_arrays_are_refused() -> None:
+def test_nulls_and_text_are_refused_as_keys_to_locate() -> None:
     """Nulls, text and matrices of numbers are refused by name."""
     boundaries = Boundaries([b"a"])
     for array in (pa.array([b"a", None]), pa.array(["a"])):

@@ -20,7 +20,9 @@ ends = st.lists(st.sampled_from([0, 1, 97, 255]), max_size=4).map(bytes)
     [("61", "62", False, 3, "6100 6140 6180 61c0 6200"), ("61", "62", True, 1, "61 62 62"),
      ("616161", "616162", False, 1, "61616100 61616180 61616200"), ("", "20", False, 1, " 10 20")],
 )  # fmt: skip
-def test_bytes_split_golden(start: str, stop: str, inclusive: bool, count: int, keys: str) -> None:
+def test_bytes_split_pads_its_ends_as_hbase_does(
+    start: str, stop: str, inclusive: bool, count: int, keys: str
+) -> None:
     """Bytes.split of 2.6.4 pads, adds a byte where needed, and returns padded ends."""
     split = split_byte_range(
         bytes.fromhex(start), bytes.fromhex(stop), inclusive=inclusive, count=count
@@ -29,7 +31,9 @@ def test_bytes_split_golden(start: str, stop: str, inclusive: bool, count: int, 
 
 
 @given(start=ends, stop=ends, inclusive=st.booleans(), count=st.integers(-1, 300))
-def test_bytes_split_ascends(start: bytes, stop: bytes, inclusive: bool, count: int) -> None:
+def test_a_byte_range_is_split_at_equal_steps(
+    start: bytes, stop: bytes, inclusive: bool, count: int
+) -> None:
     """A byte range gives the requested number of keys, ascending at equal steps."""
     if start.ljust(4, b"\0") >= stop.ljust(4, b"\0") or count < 1:
         with pytest.raises(InvalidArgument):
@@ -46,7 +50,7 @@ def test_bytes_split_ascends(start: bytes, stop: bytes, inclusive: bool, count: 
 
 
 @given(prefix=st.binary(max_size=3), count=st.integers(1, 2_000))
-def test_steps_below_a_prefix(prefix: bytes, count: int) -> None:
+def test_split_keys_below_a_prefix_are_distinct_and_ascending(prefix: bytes, count: int) -> None:
     """The split keys below a prefix are distinct, ascending, and one fewer than parts."""
     keys = split_prefix(prefix, count)
     assert count - 1 == len(keys)
@@ -54,7 +58,7 @@ def test_steps_below_a_prefix(prefix: bytes, count: int) -> None:
     assert all(key.startswith(prefix) and key != prefix for key in keys)
 
 
-def test_ranges_between_two_rows() -> None:
+def test_a_range_of_rows_is_split_as_by_region_splitter() -> None:
     """A range of rows is split as by RegionSplitter, with and without its ends."""
     assert [b"10000000", b"20000000"] == HexStringSplit().split_range(b"00000000", b"30000000", 3)
     assert [b"00000033", b"00000066"] == DecimalStringSplit().split_range(b"00", b"99", 3)
@@ -65,7 +69,7 @@ def test_ranges_between_two_rows() -> None:
     assert [b"\x80" + bytes(7)] == UniformSplit.split_range(b"", b"", 2)
 
 
-def test_middle_of_two_rows() -> None:
+def test_the_middle_of_a_region_is_that_of_region_splitter() -> None:
     """The midpoint of a region is that of RegionSplitter."""
     assert b"7fffffff" == HexStringSplit().find_middle(b"", b"ffffffff")
     assert b"00000015" == DecimalStringSplit().find_middle(b"10", b"20")
@@ -75,7 +79,7 @@ def test_middle_of_two_rows() -> None:
     )
 
 
-def test_ranges_that_are_none_are_refused() -> None:
+def test_rows_in_the_wrong_order_are_refused_as_a_range() -> None:
     """Rows in the wrong order, malformed rows and a last row of 0 are refused."""
     for start, stop in ((b"5", b"5"), (b"9", b"1"), (b"x", b"9")):
         with pytest.raises(InvalidArgument):
@@ -86,7 +90,7 @@ def test_ranges_that_are_none_are_refused() -> None:
         UniformSplit.split_range(b"b", b"a", 2)
 
 
-def test_custom_rows_set_the_width() -> None:
+def test_split_keys_are_as_long_as_the_given_last_row() -> None:
     """Keys are as long as the last row, and in lower case."""
     kind = SPLIT_ALGORITHMS["hex_string"]
     assert (b"05", b"0a") == kind().build_boundaries(SplitRequest(3, "0", "0F")).splits

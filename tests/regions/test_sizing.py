@@ -31,21 +31,23 @@ def get_estimate(demand: TableDemand, source: str) -> SizingOpinion:
      (500 * GIB, 50, 50), (TIB, 103, 103), (2 * TIB, 120, 120), (10 * TIB, 120, 120),
      (10 * TIB + 1, None, None)],
 )  # fmt: skip
-def test_table_by_size(size: int, least: int | None, most: int | None) -> None:
+def test_the_sizing_table_of_the_article_lacks_some_sizes_and_caps_the_regions(
+    size: int, least: int | None, most: int | None
+) -> None:
     """The article's table by size has its gap and its cap."""
     row = get_estimate(TableDemand(size=size), "by size")
     assert (least, most) == (row.min_regions, row.max_regions)
     assert (least is None) == ("says nothing" in row.reason)
 
 
-def test_cap_contradicts_the_size_of_a_region() -> None:
+def test_a_remark_says_that_the_cap_of_120_regions_makes_them_too_large() -> None:
     """The cap of 120 gives 10 TB regions of 85.3 GB, which split: a remark says so."""
     reason = get_estimate(TableDemand(size=10 * TIB), "by size").reason
     assert "1,024" in reason
     assert "85.3 GB" in reason
 
 
-def test_todays_figures() -> None:
+def test_recommended_regions_for_1_tb_on_8_servers_are_the_documented_ones() -> None:
     """1 TB on 8 servers of 16 GB of heap with one family has the documented figures."""
     demand = TableDemand(size=TIB, servers=8, heap=16 * GIB)
     expected = {
@@ -57,7 +59,7 @@ def test_todays_figures() -> None:
     assert expected == {source: (row.min_regions, row.max_regions) for source, row in rows.items()}
 
 
-def test_figures_that_lack_their_ground() -> None:
+def test_a_source_without_its_inputs_sets_no_bound_and_says_why() -> None:
     """Without a heap, or with many families, a source sets no bound and gives the reason."""
     assert get_estimate(TableDemand(), "MemStore").max_regions is None
     assert get_estimate(TableDemand(families=3), "regions per table").min_regions is None
@@ -82,12 +84,14 @@ def test_figures_that_lack_their_ground() -> None:
         (TableDemand(writes=7, capacity=2), 8),
     ],
 )
-def test_recommendations(demand: TableDemand, regions: int) -> None:
+def test_the_recommended_number_follows_size_then_servers_then_writes(
+    demand: TableDemand, regions: int
+) -> None:
     """The recommendation follows size, then servers, then writes, in whole multiples."""
     assert regions == choose_region_count(demand).regions
 
 
-def test_warnings_name_what_stays_wrong() -> None:
+def test_each_problem_that_a_recommendation_leaves_gets_a_warning() -> None:
     """Too little heap, regions that split, and a remainder each get a warning."""
     heap = choose_region_count(TableDemand(size=10 * TIB, heap=16 * GIB)).warnings
     assert ["MemStores", "MAX_FILESIZE"] == [
@@ -114,8 +118,7 @@ demands = st.builds(
 
 @given(demands)
 @example(TableDemand(size=10 * GIB + 1, families=2, heap=GIB, servers=1))
-def test_recommendation_keeps_its_promises(demand: TableDemand) -> None:
-    """A recommendation fits the size and the heap, or has a warning."""
+def test_a_recommendation_fits_size_and_heap_or_warns(demand: TableDemand) -> None:
     sizing = choose_region_count(demand)
     assert sizing.reasons
     assert collect_opinions(demand) == sizing.opinions
@@ -134,7 +137,7 @@ def test_recommendation_keeps_its_promises(demand: TableDemand) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"size": -1}, {"servers": 0}, {"families": 0}, {"heap": 0}, {"size": 2**63}]
 )
-def test_bad_demands_are_refused(wrong: dict[str, int]) -> None:
+def test_a_sizing_argument_out_of_range_is_refused(wrong: dict[str, int]) -> None:
     """A number out of its range is refused."""
     with pytest.raises(InvalidArgument):
         TableDemand(**wrong)  # type: ignore[arg-type]

@@ -26,20 +26,20 @@ def choose_splits(name: str, request: SplitRequest) -> tuple[bytes, ...]:
 
 
 @pytest.mark.parametrize(("name", "vector"), vectors)
-def test_golden_vectors(name: str, vector: SplitVector) -> None:
+def test_each_split_algorithm_gives_its_documented_splits(name: str, vector: SplitVector) -> None:
     """Each algorithm gives the splits that its class documents."""
     assert vector.splits == choose_splits(name, vector.request)
 
 
 @every_algorithm
-def test_each_algorithm_explains_itself(kind: type[SplitAlgorithm]) -> None:
+def test_each_split_algorithm_has_vectors_and_a_source(kind: type[SplitAlgorithm]) -> None:
     """Each algorithm has vectors, a description, and a source."""
     assert kind.vectors
     assert "Source:" in (kind.__doc__ or "")
 
 
 @every_algorithm
-def test_each_algorithm_says_what_it_lacks(kind: type[SplitAlgorithm]) -> None:
+def test_a_split_algorithm_without_arguments_names_all_it_needs(kind: type[SplitAlgorithm]) -> None:
     """An empty request is refused with all that the algorithm needs, and a remedy."""
     with pytest.raises(InvalidDesign) as caught:
         kind().build_boundaries(SplitRequest())
@@ -48,7 +48,7 @@ def test_each_algorithm_says_what_it_lacks(kind: type[SplitAlgorithm]) -> None:
 
 
 @every_algorithm
-def test_each_algorithm_refuses_arguments_it_does_not_take(kind: type[SplitAlgorithm]) -> None:
+def test_a_split_algorithm_refuses_an_argument_without_effect(kind: type[SplitAlgorithm]) -> None:
     """An argument that would have no effect is refused."""
     request = SplitRequest(2, "00", "99", listed=[b"a"], prefixes=[b"a", b"b"], keys=[b"a", b"b"])
     in_vain = {"regions", "first", "last", "listed"} - kind.required_fields - kind.optional_fields
@@ -58,7 +58,7 @@ def test_each_algorithm_refuses_arguments_it_does_not_take(kind: type[SplitAlgor
 
 
 @pytest.mark.parametrize("regions", [0, -1, MAX_REGIONS + 1, 10**18])
-def test_numbers_of_regions_beyond_reason_are_refused(regions: int) -> None:
+def test_a_number_of_regions_that_takes_too_long_to_compute_is_refused(regions: int) -> None:
     """Numbers of regions that would take too long to compute are refused."""
     with pytest.raises(InvalidArgument):
         SplitRequest(regions=regions)
@@ -74,12 +74,14 @@ def test_numbers_of_regions_beyond_reason_are_refused(regions: int) -> None:
         ("decimal_string", SplitRequest(3), ["33333333", "66666666"]),
     ],
 )  # fmt: skip
-def test_text_vectors_of_hbase(name: str, request_: SplitRequest, splits: list[str]) -> None:
+def test_splits_of_text_keys_equal_those_of_the_tests_of_hbase(
+    name: str, request_: SplitRequest, splits: list[str]
+) -> None:
     """Splits equal those of RegionSplitter's own tests, and of its run on 2.6.4."""
     assert splits == [split.decode() for split in choose_splits(name, request_)]
 
 
-def test_byte_vectors_of_hbase() -> None:
+def test_splits_of_byte_keys_equal_those_of_the_tests_of_hbase() -> None:
     """Splits equal those of HBase's own tests of UniformSplit."""
     sixteen = [bytes([16 * i]) + bytes(7) for i in range(1, 16)]
     assert sixteen == list(choose_splits("uniform", SplitRequest(16)))
@@ -100,7 +102,9 @@ def test_byte_vectors_of_hbase() -> None:
      ("per_bucket", SplitRequest(prefixes=(b"a", b"ab"))),
      ("per_bucket", SplitRequest(prefixes=(b"a", b"a")))],
 )  # fmt: skip
-def test_requests_that_cannot_be_cut_are_refused(name: str, request_: SplitRequest) -> None:
+def test_split_requests_against_the_preconditions_are_refused(
+    name: str, request_: SplitRequest
+) -> None:
     """Requests against the preconditions are refused, and raise no other error."""
     with pytest.raises(InvalidArgument):
         choose_splits(name, request_)
@@ -112,7 +116,7 @@ def test_requests_that_cannot_be_cut_are_refused(name: str, request_: SplitReque
     span=st.integers(1, 10**9),
     regions=st.integers(1, 300),
 )
-def test_number_ranges_are_equal_but_the_last(
+def test_number_ranges_have_one_size_except_the_last(
     name: str, first: int, span: int, regions: int
 ) -> None:
     """All regions are of one size, except the last, which has the remainder too."""
@@ -135,7 +139,7 @@ def test_number_ranges_are_equal_but_the_last(
 
 
 @given(first=st.binary(max_size=3), last=st.binary(max_size=3), regions=st.integers(2, 600))
-def test_uniform_ranges_lie_between_their_ends(first: bytes, last: bytes, regions: int) -> None:
+def test_uniform_splits_lie_between_their_ends(first: bytes, last: bytes, regions: int) -> None:
     """Uniform splits give the requested number of regions between the ends."""
     if first.ljust(3, b"\0") >= last.ljust(3, b"\0"):
         with pytest.raises(InvalidArgument):
@@ -148,7 +152,9 @@ def test_uniform_ranges_lie_between_their_ends(first: bytes, last: bytes, region
 
 
 @given(keys=samples, regions=st.integers(1, 40))
-def test_quantiles_spread_the_sample(keys: list[bytes], regions: int) -> None:
+def test_quantile_splits_give_no_region_more_than_its_share_of_the_sample(
+    keys: list[bytes], regions: int
+) -> None:
     """No region holds more distinct keys of the sample than its share, rounded up."""
     distinct = sorted(set(keys) - {b""})
     if not distinct:
@@ -160,7 +166,9 @@ def test_quantiles_spread_the_sample(keys: list[bytes], regions: int) -> None:
 
 
 @given(keys=samples, regions=st.integers(1, 40))
-def test_too_few_different_keys_are_told(keys: list[bytes], regions: int) -> None:
+def test_a_remark_says_that_a_sample_has_too_few_different_keys(
+    keys: list[bytes], regions: int
+) -> None:
     """A remark appears exactly if there are fewer regions than requested."""
     request = SplitRequest(regions, keys=keys)
     boundaries = SPLIT_ALGORITHMS["sample"]().build_boundaries(request)
@@ -169,7 +177,7 @@ def test_too_few_different_keys_are_told(keys: list[bytes], regions: int) -> Non
 
 
 @given(buckets=st.integers(1, 40), regions=st.integers(1, 300))
-def test_buckets_are_grouped_or_cut_evenly(buckets: int, regions: int) -> None:
+def test_buckets_are_joined_or_split_evenly_into_regions(buckets: int, regions: int) -> None:
     """Buckets are joined or split evenly into the requested number of regions."""
     prefixes = [bytes([bucket]) for bucket in range(buckets)]
     splits = choose_splits("per_bucket", SplitRequest(regions, prefixes=prefixes))
@@ -183,12 +191,11 @@ def test_buckets_are_grouped_or_cut_evenly(buckets: int, regions: int) -> None:
     assert max(sizes) - min(sizes) <= 1
 
 
-def test_buckets_come_in_any_order() -> None:
-    """A list of bucket values need not be sorted."""
+def test_a_list_of_bucket_values_need_not_be_sorted() -> None:
     assert (b"b", b"c") == choose_splits("per_bucket", SplitRequest(prefixes=[b"c", b"a", b"b"]))
 
 
-def test_uneven_buckets_are_told() -> None:
+def test_a_remark_says_that_buckets_are_split_unevenly() -> None:
     """A remark appears if values share a region or are split unevenly."""
     kind, prefixes = SPLIT_ALGORITHMS["per_bucket"](), [bytes([bucket]) for bucket in range(4)]
     told = {}

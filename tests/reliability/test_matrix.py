@@ -54,7 +54,7 @@ def choose_cells(cells: Sequence[str]) -> list[str]:
     return list(chosen)
 
 
-def test_some_faults_of_each_object(folder: Path) -> None:
+def test_some_faults_of_each_object_give_right_answers_or_errors(folder: Path) -> None:
     """Some faults of each object, of all types together, give right answers or errors."""
     cells = [cell for cell in list_cells() if cell.split()[0] not in SERVERS]
     chosen = choose_cells(cells)
@@ -66,7 +66,7 @@ def test_some_faults_of_each_object(folder: Path) -> None:
         assert sum(one.count(verdict) for one in outcomes) > 0
 
 
-def test_older_and_deleted_rows_are_found() -> None:
+def test_a_deleted_row_or_old_value_counts_as_a_wrong_answer() -> None:
     """A deleted row, a replaced value and a row that comes twice are not the acknowledged ones."""
     rows = compute_rows()
     deleted, (replaced, *_) = make_row(12), compute_states()[0]
@@ -78,7 +78,7 @@ def test_older_and_deleted_rows_are_found() -> None:
         assert "came twice" in describe_difference([wrong, wrong], {wrong["id"]: [wrong]})
 
 
-def test_a_saved_table_that_silently_lacks_a_row_is_wrong(folder: Path) -> None:
+def test_a_row_that_a_repair_silently_lost_counts_as_a_wrong_answer(folder: Path) -> None:
     """A row that a repair has not saved is found, unless the repair says that it is lost."""
     rows = compute_rows()
     with rowkey.open(DESIGN, f"rocks:{folder}") as table:

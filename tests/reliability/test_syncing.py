@@ -30,7 +30,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SyncNotes]:
     return found
 
 
-def test_files_are_synced_before_they_are_named(steps: dict[str, SyncNotes]) -> None:
+def test_a_file_is_synced_before_it_replaces_another(steps: dict[str, SyncNotes]) -> None:
     """No file takes the place of another before its own content is on disk."""
     renamed = 0
     for noted in steps.values():
@@ -44,7 +44,9 @@ def test_files_are_synced_before_they_are_named(steps: dict[str, SyncNotes]) -> 
     assert renamed >= 10
 
 
-def test_names_are_synced_before_a_call_returns(steps: dict[str, SyncNotes]) -> None:
+def test_a_directory_is_synced_after_the_last_file_created_in_it(
+    steps: dict[str, SyncNotes],
+) -> None:
     """A directory is on disk after the last file that was created in it or renamed into it."""
     for name, noted in steps.items():
         for index, (what, path) in enumerate(noted):
@@ -54,7 +56,7 @@ def test_names_are_synced_before_a_call_returns(steps: dict[str, SyncNotes]) -> 
             assert ("sync", path.parent) in noted[index:], (name, path)
 
 
-def test_a_flush_syncs_the_file_before_the_manifest(steps: dict[str, SyncNotes]) -> None:
+def test_a_flush_syncs_a_file_before_the_manifest_names_it(steps: dict[str, SyncNotes]) -> None:
     """The MANIFEST names a new file, so the file and its name come to disk first."""
     noted = steps["flush"]
     for index, (what, path) in enumerate(noted):
@@ -64,13 +66,13 @@ def test_a_flush_syncs_the_file_before_the_manifest(steps: dict[str, SyncNotes])
             assert {path, path.parent} <= set(then[:manifest])
 
 
-def test_a_put_is_synced_where_that_is_asked(steps: dict[str, SyncNotes]) -> None:
+def test_only_a_put_with_sync_syncs_the_log(steps: dict[str, SyncNotes]) -> None:
     """A put writes nothing to disk, and one with `sync` syncs the log."""
     assert [] == steps["put"]
     assert any(what == "sync" and path.suffix == ".log" for what, path in steps["put with sync"])
 
 
-def test_a_current_file_names_a_manifest_that_is_on_disk(steps: dict[str, SyncNotes]) -> None:
+def test_current_is_renamed_after_its_manifest_was_synced(steps: dict[str, SyncNotes]) -> None:
     """CURRENT is renamed after the MANIFEST that it names was synced."""
     noted = steps["create"]
     written = [n for n, (what, path) in enumerate(noted) if path.name == "CURRENT"]
@@ -85,7 +87,9 @@ def test_a_current_file_names_a_manifest_that_is_on_disk(steps: dict[str, SyncNo
 
 
 @pytest.mark.long
-def test_what_was_synced_is_kept_for_the_page(steps: dict[str, SyncNotes]) -> None:
+def test_the_synced_files_of_each_step_are_recorded_for_the_page(
+    steps: dict[str, SyncNotes],
+) -> None:
     """The synced files of each step are recorded for the page on reliability."""
     told = {
         name: [f"{what} {path.name or 'place'}" for what, path in one]

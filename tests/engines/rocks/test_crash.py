@@ -16,7 +16,9 @@ from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.errors import Unavailable
 
 
-def test_kills_lose_and_invent_nothing(tmp_path: Path) -> None:
+def test_a_killed_table_keeps_acknowledged_changes_and_its_last_batch_whole_or_not_at_all(
+    tmp_path: Path,
+) -> None:
     """A killed table holds the acknowledged changes, and its last batch whole or not at all."""
     random = Random(3)
     killing = KilledWriters(tmp_path, seed=3)
@@ -31,7 +33,9 @@ def test_kills_lose_and_invent_nothing(tmp_path: Path) -> None:
     ("count", "mode", "sync"),
     [(60, "writes", False), (60, "care", False), (40, "writes", True), (40, "care", True)],
 )
-def test_two_hundred_kills_lose_nothing(tmp_path: Path, count: int, mode: str, sync: bool) -> None:
+def test_a_kill_during_a_flush_compaction_or_split_loses_nothing(
+    tmp_path: Path, count: int, mode: str, sync: bool
+) -> None:
     """A kill loses nothing during flushes, compactions and splits, nor with a synced log."""
     random = Random(count)
     killing = KilledWriters(tmp_path, seed=count, mode=mode, sync=sync)
@@ -44,7 +48,7 @@ def test_two_hundred_kills_lose_nothing(tmp_path: Path, count: int, mode: str, s
 
 
 @pytest.mark.long
-def test_a_stopped_writer_that_is_killed_loses_nothing(tmp_path: Path) -> None:
+def test_a_writer_that_hangs_before_it_is_killed_loses_nothing(tmp_path: Path) -> None:
     """A writer that hangs for five seconds before it is killed loses nothing."""
     random = Random(5)
     killing = KilledWriters(tmp_path, seed=5, mode="care")
@@ -55,7 +59,7 @@ def test_a_stopped_writer_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     assert killing.done > 10
 
 
-def test_kills_during_compactions_and_splits_lose_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_flush_compaction_or_split_changes_no_read(tmp_path: Path) -> None:
     """A flush, a major compaction or a split that is interrupted changes no read."""
     random = Random(4)
     killing = KilledWriters(tmp_path, seed=4, mode="care")
@@ -74,7 +78,7 @@ open_engine(sys.argv[1])
 """
 
 
-def test_a_second_process_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_second_process_is_refused_a_directory_at_once(tmp_path: Path) -> None:
     """A second process gets an error with the directory, and does not wait for the first one."""
     with RocksEngine.open(str(tmp_path / "db")) as engine:
         engine.create_table(SPEC)
@@ -87,7 +91,7 @@ def test_a_second_process_is_refused_at_once(tmp_path: Path) -> None:
     assert f"rowkey.errors.Unavailable: {problem}" in second.stderr
 
 
-def test_a_kill_frees_the_directory(tmp_path: Path) -> None:
+def test_a_directory_can_be_opened_once_its_process_is_killed(tmp_path: Path) -> None:
     """A directory can be opened as soon as the process that had it open is killed."""
     killing = KilledWriters(tmp_path, seed=6)
     writer = killing.start()

@@ -143,7 +143,9 @@ def parametrize_places(*names: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("numbers", parametrize_places(*PLACEMENTS))
-def test_gaps_are_exact(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> None:
+def test_a_gap_lies_between_the_nearest_readable_keys_around_damage(
+    table: DamagedFile, keys: list[bytes], numbers: list[int]
+) -> None:
     """A gap lies between the last readable key before damage and the first one after it."""
     table.damage(numbers)
     read: list[int] = []
@@ -154,7 +156,7 @@ def test_gaps_are_exact(table: DamagedFile, keys: list[bytes], numbers: list[int
     assert sum(read) >= len(readable) - len(gaps)
 
 
-def test_a_sound_file_has_no_gap(table: DamagedFile, keys: list[bytes]) -> None:
+def test_an_undamaged_file_has_no_gaps(table: DamagedFile, keys: list[bytes]) -> None:
     """An undamaged file has no gaps, and every key is read once."""
     table.damage([])
     read: list[int] = []
@@ -175,18 +177,18 @@ def find_lost(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> tupl
     return sum(not is_in_gap(key, gaps) for key in keys if key not in readable), len(gaps)
 
 
-def test_no_unreadable_key_is_passed_over(table: DamagedFile, keys: list[bytes]) -> None:
-    """Every unreadable key is in a gap, wherever a block is damaged."""
+def test_every_unreadable_key_is_in_a_gap_wherever_a_block_is_damaged(
+    table: DamagedFile, keys: list[bytes]
+) -> None:
     for seed in range(8):
         numbers = Random(seed).sample(range(CELLS), 1)
         assert (0, 1) == find_lost(table, keys, numbers)
 
 
 @pytest.mark.parametrize("count", [2, 5])
-def test_no_unreadable_key_of_many_is_passed_over(
+def test_every_unreadable_key_is_in_a_gap_if_several_blocks_are_damaged(
     table: DamagedFile, keys: list[bytes], count: int
 ) -> None:
-    """Every unreadable key is in a gap if several blocks are damaged."""
     lost = []
     for seed in range(6):
         numbers = Random(seed).sample(range(CELLS), count)
@@ -206,7 +208,7 @@ def is_in_gap(key: bytes, gaps: list[Gap]) -> bool:
 @pytest.mark.parametrize(
     "numbers", parametrize_places("in the middle", "the last block", "both ends")
 )
-def test_an_examination_names_the_rows_around_a_gap(
+def test_the_damage_error_names_the_rows_around_each_gap(
     table: DamagedFile, keys: list[bytes], numbers: list[int]
 ) -> None:
     """The error names the file and the rows around each gap."""
@@ -226,7 +228,7 @@ def test_an_examination_names_the_rows_around_a_gap(
 
 
 @pytest.mark.parametrize("numbers", parametrize_places("two apart", "three apart"))
-def test_what_is_outside_of_gaps_is_saved(
+def test_exactly_the_cells_outside_of_gaps_are_saved(
     table: DamagedFile, keys: list[bytes], numbers: list[int], tmp_path: Path
 ) -> None:
     """The new table has exactly the readable cells with their values."""

@@ -53,7 +53,7 @@ def describe_table(store: Store) -> tuple[TableSpec, list[RowCells], list[RowCel
     return store.spec, list(cursor), store.get([b"z"], CellSelection(versions=9))
 
 
-def test_opening_a_table_reads_no_other_table(
+def test_opening_a_table_reads_the_descriptor_of_no_other_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A portal that reads 500 tables one after the other does not read 250,000 descriptors."""
@@ -65,7 +65,9 @@ def test_opening_a_table_reads_no_other_table(
         assert "two" == engine.open_table("two").spec.name
 
 
-def test_tables_are_found_without_glob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_found_although_a_directory_is_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Tables are found without `glob`, which hides unreadable directories since 3.12."""
     with RocksEngine.open(str(tmp_path)) as engine:
         create_odd_table(engine)
@@ -76,7 +78,7 @@ def test_tables_are_found_without_glob(tmp_path: Path, monkeypatch: pytest.Monke
     assert list_logs(tmp_path / "space@t.able")
 
 
-def test_everything_is_there_after_it_was_closed(tmp_path: Path) -> None:
+def test_a_table_is_complete_after_two_reopenings(tmp_path: Path) -> None:
     """Spec, regions, counters and all cells are there after two reopenings."""
     with RocksEngine.open(str(tmp_path)) as engine:
         store = create_odd_table(engine)
@@ -91,7 +93,7 @@ def test_everything_is_there_after_it_was_closed(tmp_path: Path) -> None:
             regions = store.list_regions()
 
 
-def test_one_table_is_shared_by_all_who_open_it(tmp_path: Path) -> None:
+def test_closing_one_store_of_a_table_keeps_another_open(tmp_path: Path) -> None:
     """Closing one store keeps another open, and a drop affects both."""
     with RocksEngine.open(str(tmp_path)) as engine:
         first, second = create_odd_table(engine), engine.open_table("space:t.able")
@@ -105,7 +107,9 @@ def test_one_table_is_shared_by_all_who_open_it(tmp_path: Path) -> None:
         assert [] == [path.name for path in tmp_path.iterdir() if path.is_dir()]
 
 
-def test_what_is_read_at_the_end_does_not_keep_a_directory(tmp_path: Path) -> None:
+def test_open_cursors_and_snapshots_do_not_keep_a_directory_in_use_after_close(
+    tmp_path: Path,
+) -> None:
     """Open cursors, blocks and snapshots end with an error at close and free the directory."""
     engine = RocksEngine.open(str(tmp_path))
     store = create_odd_table(engine)
@@ -122,7 +126,7 @@ def test_what_is_read_at_the_end_does_not_keep_a_directory(tmp_path: Path) -> No
             list(left)
 
 
-def test_a_table_that_was_half_made_is_none(tmp_path: Path) -> None:
+def test_a_table_whose_creation_was_interrupted_can_be_created_again(tmp_path: Path) -> None:
     """A table whose creation was interrupted does not exist, and can be created again."""
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("old"),)))
@@ -135,7 +139,7 @@ def test_a_table_that_was_half_made_is_none(tmp_path: Path) -> None:
         assert ["new"] == [family.name for family in store.spec.families]
 
 
-def test_a_table_that_was_half_made_with_others_files_is_left_alone(tmp_path: Path) -> None:
+def test_a_half_created_table_with_foreign_files_is_kept(tmp_path: Path) -> None:
     """A half-created table with foreign files is left as it is."""
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("old"),)))
@@ -150,7 +154,7 @@ def test_a_table_that_was_half_made_with_others_files_is_left_alone(tmp_path: Pa
     assert before == set(tmp_path.rglob("*"))
 
 
-def test_a_table_that_was_half_dropped_is_gone(tmp_path: Path) -> None:
+def test_a_table_whose_drop_was_interrupted_is_removed(tmp_path: Path) -> None:
     """A table whose drop was interrupted is removed, its descriptor last."""
     with RocksEngine.open(str(tmp_path)) as engine:
         create_odd_table(engine)
@@ -161,7 +165,7 @@ def test_a_table_that_was_half_dropped_is_gone(tmp_path: Path) -> None:
     assert not left.exists()
 
 
-def test_a_file_that_rocksdb_removes_meanwhile_is_not_foreign(
+def test_a_drop_does_not_report_a_file_that_rocksdb_removes_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A drop does not name a file that RocksDB removes while the directory is checked."""
@@ -177,8 +181,9 @@ def test_a_file_that_rocksdb_removes_meanwhile_is_not_foreign(
 
 
 @pytest.mark.parametrize("name", ["20240101.log", "notes.txt", "999999999.sst"])
-def test_a_directory_with_files_of_others_is_not_dropped(tmp_path: Path, name: str) -> None:
-    """A drop names foreign files, and works once they are removed."""
+def test_a_drop_names_foreign_files_and_works_once_they_are_removed(
+    tmp_path: Path, name: str
+) -> None:
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("d"),)))
         (tmp_path / "t" / name).write_text("mine")
@@ -191,7 +196,9 @@ def test_a_directory_with_files_of_others_is_not_dropped(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"null", b"\xff", b'{"checksum": "x"}'])
-def test_a_lost_descriptor_loses_no_table(tmp_path: Path, content: bytes | None) -> None:
+def test_a_table_without_its_descriptor_is_neither_opened_nor_dropped_until_repaired(
+    tmp_path: Path, content: bytes | None
+) -> None:
     """A table without a descriptor is neither opened, created nor dropped; a repair restores it."""
     with RocksEngine.open(str(tmp_path)) as engine:
         seen = describe_table(create_odd_table(engine))
@@ -212,7 +219,7 @@ def test_a_lost_descriptor_loses_no_table(tmp_path: Path, content: bytes | None)
         assert seen == describe_table(engine.open_table("space:t.able"))
 
 
-def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
+def test_each_flipped_bit_of_a_descriptor_fails_its_checksum(tmp_path: Path) -> None:
     """A flipped bit of a descriptor fails its checksum, except in blanks."""
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("d"),)))
@@ -232,8 +239,7 @@ def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
     assert found > len(content) / 3 * 0.8
 
 
-def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
-    """A table of a later format version is refused."""
+def test_a_table_of_a_later_format_version_is_refused(tmp_path: Path) -> None:
     with RocksEngine.open(str(tmp_path)) as engine:
         create_odd_table(engine)
         meta = engine._tables["space:t.able"].database.meta
@@ -247,8 +253,7 @@ def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
             engine.open_table("space:t.able")
 
 
-def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    """An empty path and the path of a file are refused."""
+def test_an_empty_path_and_the_path_of_a_file_are_refused_as_directory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InvalidArgument, match="names no directory"):
         RocksEngine.open("")
@@ -258,8 +263,7 @@ def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("where", ["a\0b", "\ud800", "\0", "a/\udfff"])
 @pytest.mark.parametrize("how", [RocksEngine.open, RocksEngine.is_initialized])
-def test_a_path_that_no_file_has_is_refused(where: str, how: Callable[[str], object]) -> None:
-    """A path that no file can have is refused with a clear message."""
+def test_a_path_that_no_file_can_have_is_refused(where: str, how: Callable[[str], object]) -> None:
     with pytest.raises(
         InvalidArgument, match="contains a character that no path can have; expected rocks:PATH"
     ):
@@ -267,7 +271,7 @@ def test_a_path_that_no_file_has_is_refused(where: str, how: Callable[[str], obj
 
 
 @pytest.mark.parametrize("how", [RocksEngine.open, RocksEngine.is_initialized])
-def test_a_path_that_is_no_utf_8_is_refused(
+def test_a_path_that_is_not_utf_8_is_refused(
     tmp_path: Path, how: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A path that is not UTF-8 is refused before anything is created."""
@@ -279,8 +283,7 @@ def test_a_path_that_is_no_utf_8_is_refused(
     assert [] == list(tmp_path.iterdir())
 
 
-def test_what_is_not_of_rowkey_is_not_removed(tmp_path: Path) -> None:
-    """Foreign files with names like rowkey's are not removed."""
+def test_foreign_files_with_names_like_those_of_rowkey_are_not_removed(tmp_path: Path) -> None:
     for name in (".dropped-a", ".dropped-t", "t"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "mine").touch()
@@ -300,7 +303,7 @@ def test_what_is_not_of_rowkey_is_not_removed(tmp_path: Path) -> None:
     assert before == {path for path in tmp_path.rglob("*") if path.name != ".lock"}
 
 
-def test_a_directory_of_others_is_no_place(tmp_path: Path) -> None:
+def test_a_foreign_directory_is_not_used_for_tables(tmp_path: Path) -> None:
     """A foreign directory with files named like a table's is not used as a place."""
     for folder in ("bin", "src", ".hidden"):
         (tmp_path / folder).mkdir()
@@ -315,7 +318,7 @@ def test_a_directory_of_others_is_no_place(tmp_path: Path) -> None:
     assert before == set(tmp_path.rglob("*"))
 
 
-def test_who_looks_at_a_place_makes_none(tmp_path: Path) -> None:
+def test_checking_a_directory_for_tables_creates_nothing(tmp_path: Path) -> None:
     """Checking a place for existence or damage creates nothing."""
     where = str(tmp_path / "none" / "data")
     assert not RocksEngine.is_initialized(where)
@@ -330,7 +333,7 @@ def test_who_looks_at_a_place_makes_none(tmp_path: Path) -> None:
         RocksEngine.is_initialized(f"{tmp_path / 'none' / 'data' / '.lock'}/data")
 
 
-def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
+def test_no_table_can_have_the_name_of_the_catalog_folder(tmp_path: Path) -> None:
     """The catalog's folder is not a table, and no table can have its name."""
     with RocksEngine.open(str(tmp_path)) as engine:
         assert f"file:{tmp_path / '.catalog'}" == engine.catalog_url
@@ -341,7 +344,7 @@ def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "read",
     [
         lambda url: open_engine(url, create=False),
         lambda url: rowkey.open("logs", url),
@@ -351,12 +354,14 @@ def test_the_catalog_lies_beside_the_tables(tmp_path: Path) -> None:
     ],
     ids=["open_engine", "by name", "create=False", "drop_table", "repair"],
 )
-def test_nothing_is_made_for_who_makes_nothing(tmp_path: Path, asked: Callable[[str], Any]) -> None:
+def test_a_directory_is_created_only_when_a_table_is_created(
+    tmp_path: Path, read: Callable[[str], Any]
+) -> None:
     """A missing or foreign directory stays as it is until a table is created."""
     (tmp_path / "others").mkdir()
     (tmp_path / "others" / "file").touch()
     for where in (tmp_path / "a" / "b", tmp_path / "others"):
         with pytest.raises(InvalidArgument, match="no table is stored at this URL"):
-            asked(f"rocks:{where}")
+            read(f"rocks:{where}")
     assert not (tmp_path / "a").exists()
     assert ["file"] == [path.name for path in (tmp_path / "others").iterdir()]

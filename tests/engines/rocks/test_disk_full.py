@@ -45,7 +45,7 @@ def fill_up(killing: KilledWriters, extra_bytes: int) -> str:
         "rowkey.engines.rocksdb.open_table.write_descriptor",
     ],
 )
-def test_a_table_whose_creation_failed_can_be_created_by_the_same_process(
+def test_a_creation_that_found_no_space_can_be_repeated_in_the_same_process(
     tmp_path: Path, step: str
 ) -> None:
     """A step of a creation that finds no space leaves nothing open."""
@@ -61,7 +61,7 @@ def test_a_table_whose_creation_failed_can_be_created_by_the_same_process(
         assert [] == list(table.scan())
 
 
-def test_a_table_without_an_id_is_not_created(tmp_path: Path) -> None:
+def test_a_table_is_not_created_if_the_id_of_its_database_cannot_be_read(tmp_path: Path) -> None:
     """If RocksDB's id of the database cannot be read, a creation fails, and can be repeated."""
     url, design = f"rocks:{tmp_path}", rowkey.Design("t", "[id]", fields={"id": "u32"})
     with (
@@ -78,7 +78,7 @@ def test_a_table_without_an_id_is_not_created(tmp_path: Path) -> None:
         assert [{"id": 1}] == list(table.scan())
 
 
-def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
+def test_writing_continues_after_a_full_disk(tmp_path: Path) -> None:
     """On a full disk the writer gets rowkey's error, and the next writer continues."""
     killing = KilledWriters(tmp_path, seed=9)
     for turn in range(2):
@@ -91,7 +91,7 @@ def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["writes", "care"])
-def test_a_disk_that_is_full_again_and_again_loses_nothing(tmp_path: Path, mode: str) -> None:
+def test_a_disk_that_fills_up_fifty_times_loses_nothing(tmp_path: Path, mode: str) -> None:
     """Fifty full disks during writes, flushes and compactions lose nothing."""
     killing = KilledWriters(tmp_path, seed=10, mode=mode)
     for turn in range(25):
@@ -101,7 +101,7 @@ def test_a_disk_that_is_full_again_and_again_loses_nothing(tmp_path: Path, mode:
     assert killing.done > 25
 
 
-def test_a_repair_on_a_failing_disk_is_refused(
+def test_a_repair_on_a_failing_disk_is_refused_and_succeeds_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A repair that cannot write names the table, and succeeds once the disk works again."""
@@ -122,7 +122,7 @@ def test_a_repair_on_a_failing_disk_is_refused(
         assert 1 == table.count()
 
 
-def test_verify_says_that_a_full_disk_cannot_be_written(tmp_path: Path) -> None:
+def test_verify_reports_that_a_full_disk_has_no_space_for_an_opening(tmp_path: Path) -> None:
     """A table is sound only if what an opening writes has a place; the files stay as they are."""
     url = f"rocks:{tmp_path}"
     with rowkey.open(rowkey.Design("t", "[id]", fields={"id": "u32"}), url) as table:
@@ -139,7 +139,7 @@ def test_verify_says_that_a_full_disk_cannot_be_written(tmp_path: Path) -> None:
     assert files.items() >= {path: path.stat().st_mtime_ns for path in files}.items()
 
 
-def test_verify_needs_no_disk_that_can_reserve_space(
+def test_verify_accepts_a_file_system_that_cannot_reserve_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a system or a file system cannot reserve space, a table is sound all the same."""

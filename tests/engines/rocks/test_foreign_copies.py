@@ -78,7 +78,9 @@ def check_refused(table: Path, path: Path, owner: str) -> None:
     engine.close()
 
 
-def test_a_log_of_another_table_is_refused(tables: tuple[Path, Path]) -> None:
+def test_the_log_of_another_table_is_refused_and_dropped_by_repair(
+    tables: tuple[Path, Path],
+) -> None:
     """The log of a table with the same operations is refused, and repair drops it."""
     mine, theirs = tables
     assert find_log(mine).name == find_log(theirs).name
@@ -88,7 +90,7 @@ def test_a_log_of_another_table_is_refused(tables: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize("has_mark", [True, False], ids=["with mark", "without mark"])
-def test_a_log_of_another_copy_is_refused(
+def test_the_log_of_a_diverged_copy_of_a_table_is_refused(
     tables: tuple[Path, Path], folder: Path, *, has_mark: bool
 ) -> None:
     """The log of a copy of the table that was opened by itself is refused if it can be told."""
@@ -106,7 +108,9 @@ def test_a_log_of_another_copy_is_refused(
         assert {b"one"} == set(read_values(first))
 
 
-def test_a_high_water_mark_of_another_table_is_refused(tables: tuple[Path, Path]) -> None:
+def test_the_high_water_mark_of_another_table_is_ignored_and_rewritten_by_repair(
+    tables: tuple[Path, Path],
+) -> None:
     """The mark of another table says nothing of this one; repair writes it again."""
     mine, theirs = tables
     shutil.copy(theirs / HIGH_WATER_FILE, mine / HIGH_WATER_FILE)
@@ -114,7 +118,9 @@ def test_a_high_water_mark_of_another_table_is_refused(tables: tuple[Path, Path]
     assert {b"mine"} == set(read_values(mine))
 
 
-def test_a_descriptor_of_another_table_is_refused(tables: tuple[Path, Path]) -> None:
+def test_the_descriptor_of_another_table_is_refused_and_rewritten_by_repair(
+    tables: tuple[Path, Path],
+) -> None:
     """The descriptor of another table is refused; repair writes it again."""
     mine, theirs = tables
     shutil.copy(theirs / DESCRIPTOR_FILE, mine / DESCRIPTOR_FILE)
@@ -122,7 +128,7 @@ def test_a_descriptor_of_another_table_is_refused(tables: tuple[Path, Path]) -> 
     assert {b"mine"} == set(read_values(mine))
 
 
-def test_a_manifest_of_another_table_is_refused(tables: tuple[Path, Path]) -> None:
+def test_the_manifest_of_another_table_is_refused(tables: tuple[Path, Path]) -> None:
     """The MANIFEST of another table is refused by open, verify and repair, and rows are saved."""
     mine, theirs = tables
     (manifest,) = mine.glob("MANIFEST-*")
@@ -154,7 +160,7 @@ def test_a_table_file_of_another_table_is_refused(folder: Path) -> None:
         read_values(tables[0])
 
 
-def test_a_saved_table_is_another_table(folder: Path) -> None:
+def test_a_table_saved_by_repair_has_another_id(folder: Path) -> None:
     """A table that repair has saved has another id, which its files have too."""
     table = kill_writer(folder / "a", folder / "mine", b"mine", is_new=True)
     engine, target = (RocksEngine.open(str(path)) for path in (table.parent, folder / "new"))

@@ -46,8 +46,9 @@ def count(table: Path) -> int:
 @pytest.mark.parametrize(
     "name", [HIGH_WATER_FILE, SETTINGS_FILE, DESCRIPTOR_FILE, "CURRENT", "LOG"]
 )
-def test_nothing_is_written_through_a_link(table: Path, tmp_path: Path, name: str) -> None:
-    """A table with a file that is a link is refused, and the target is unchanged."""
+def test_a_table_with_a_file_that_is_a_link_is_refused_and_the_target_unchanged(
+    table: Path, tmp_path: Path, name: str
+) -> None:
     victim = tmp_path / "victim"
     victim.write_bytes(
         (table / name).read_bytes() if name in (DESCRIPTOR_FILE, "CURRENT") else b"mine"
@@ -61,8 +62,9 @@ def test_nothing_is_written_through_a_link(table: Path, tmp_path: Path, name: st
 
 
 @pytest.mark.parametrize("name", [UNREFERENCED_FOLDER, TRUNCATED_FOLDER])
-def test_nothing_is_removed_through_a_link(table: Path, tmp_path: Path, name: str) -> None:
-    """A table with a folder that is a link is refused, and the target is unchanged."""
+def test_a_table_with_a_folder_that_is_a_link_is_refused_and_the_target_unchanged(
+    table: Path, tmp_path: Path, name: str
+) -> None:
     victim = tmp_path / "documents"
     victim.mkdir()
     (victim / "000001.sst").write_bytes(b"mine")
@@ -73,8 +75,7 @@ def test_nothing_is_removed_through_a_link(table: Path, tmp_path: Path, name: st
     assert b"mine" == (victim / "000001.sst").read_bytes()
 
 
-def test_only_moved_files_are_removed_after_some_days(table: Path) -> None:
-    """Foreign files in the folder of unreferenced files are kept."""
+def test_foreign_files_in_the_folder_of_unreferenced_files_are_kept(table: Path) -> None:
     aside = table / UNREFERENCED_FOLDER
     aside.mkdir()
     for name in ("000001.sst", "my-rescued-copy.sst"):
@@ -88,7 +89,7 @@ NUMBERED_FILES = ["20240101.log", "20240101.blob", "999999999.sst", "MANIFEST-99
 
 
 @pytest.mark.parametrize("name", NUMBERED_FILES)
-def test_a_numbered_file_of_somebody_is_refused(table: Path, name: str) -> None:
+def test_a_foreign_file_with_a_number_as_name_is_refused(table: Path, name: str) -> None:
     """A foreign file with a number as its name is refused: RocksDB would remove it."""
     (table / name).write_bytes(b"mine\n")
     with pytest.raises(
@@ -100,7 +101,7 @@ def test_a_numbered_file_of_somebody_is_refused(table: Path, name: str) -> None:
     assert 1 == count(table)
 
 
-def test_other_files_do_no_harm(table: Path) -> None:
+def test_a_table_opens_next_to_foreign_notes_and_is_not_dropped_with_them(table: Path) -> None:
     """Foreign notes in the directory of a table do no harm until it is dropped."""
     (table / "notes.txt").write_text("mine")
     assert 1 == count(table)
@@ -108,7 +109,7 @@ def test_other_files_do_no_harm(table: Path) -> None:
         drop_table(DESIGN, f"rocks:{table.parent}")
 
 
-def test_a_table_that_is_a_link_is_refused(table: Path, tmp_path: Path) -> None:
+def test_a_table_directory_that_is_a_link_is_refused(table: Path, tmp_path: Path) -> None:
     """A table that is a link is refused as a link, and nothing is created in its place."""
     elsewhere = tmp_path / "elsewhere"
     table.rename(elsewhere)
@@ -128,10 +129,12 @@ FORGED_SPECS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", FORGED_SPECS, ids=str)
-def test_a_forged_descriptor_is_refused(table: Path, words: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", FORGED_SPECS, ids=str)
+def test_a_forged_descriptor_with_a_valid_checksum_is_refused(
+    table: Path, options: dict[str, Any]
+) -> None:
     """A forged descriptor with a valid checksum is refused, and other tables still work."""
-    document = {**json.loads((table / DESCRIPTOR_FILE).read_bytes()), **words}
+    document = {**json.loads((table / DESCRIPTOR_FILE).read_bytes()), **options}
     document.pop("checksum")
     document["checksum"] = compute_checksum(document)
     (table / DESCRIPTOR_FILE).write_text(json.dumps(document))
@@ -142,7 +145,9 @@ def test_a_forged_descriptor_is_refused(table: Path, words: dict[str, Any]) -> N
         assert 0 == opened.count()
 
 
-def test_damage_is_told_whatever_the_path_holds(tmp_path: Path) -> None:
+def test_a_path_that_looks_like_an_error_does_not_change_the_report_of_damage(
+    tmp_path: Path,
+) -> None:
     """A path that looks like an error does not change how damage is reported."""
     for name in ("BLOCKS", "LOCK", "No space left on device"):
         place = tmp_path / name
@@ -162,7 +167,7 @@ def test_damage_is_told_whatever_the_path_holds(tmp_path: Path) -> None:
             table.count()
 
 
-def test_all_tables_are_closed_if_one_fails(
+def test_all_tables_are_closed_even_if_closing_one_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If closing one table raises, all others are closed and the place can be reopened."""
@@ -182,7 +187,7 @@ def test_all_tables_are_closed_if_one_fails(
         assert all(again.open_table(name).get([b"r"])[0].cells for name in ("a", "b"))
 
 
-def test_a_place_opens_again_while_programs_are_started(tmp_path: Path) -> None:
+def test_a_child_process_does_not_keep_a_directory_locked(tmp_path: Path) -> None:
     """A child process that inherits the lock's file does not keep a directory locked."""
     stop = Event()
 

@@ -45,13 +45,12 @@ def mark_path(tmp_path: Path) -> Path:
     return tmp_path / HIGH_WATER_FILE
 
 
-def test_a_mark_of_this_boot_is_believed(mark_path: Path) -> None:
-    """On the same boot all acknowledged changes must be in the log."""
+def test_on_the_same_boot_all_acknowledged_changes_must_be_in_the_log(mark_path: Path) -> None:
     assert StoredMark(12, 10, is_of_this_boot=True, origin=ORIGIN) == read_mark(mark_path)
     assert 12 == StoredMark(12, 10, is_of_this_boot=True, origin=ORIGIN).required_sequence
 
 
-def test_a_mark_of_another_boot_is_believed_of_what_was_on_disk(mark_path: Path) -> None:
+def test_after_a_reboot_only_synced_changes_must_be_in_the_log(mark_path: Path) -> None:
     """After a reboot only the changes that were on disk must be in the log."""
     restart_machine(mark_path.parent)
     assert StoredMark(12, 10, is_of_this_boot=False, origin=ORIGIN) == read_mark(mark_path)
@@ -59,7 +58,7 @@ def test_a_mark_of_another_boot_is_believed_of_what_was_on_disk(mark_path: Path)
 
 
 @pytest.mark.parametrize("is_there", [True, False], ids=["another boot", "no boot is known"])
-def test_the_boot_is_that_of_the_system(
+def test_a_mark_with_another_boot_id_is_of_an_earlier_boot(
     mark_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_there: bool
 ) -> None:
     """A mark is of an earlier boot if the system says so, or has no boot id."""
@@ -70,7 +69,7 @@ def test_the_boot_is_that_of_the_system(
     assert StoredMark(12, 10, is_of_this_boot=False, origin=ORIGIN) == read_mark(mark_path)
 
 
-def test_a_mark_can_be_read_while_it_is_written(tmp_path: Path) -> None:
+def test_a_raised_high_water_mark_can_be_read_without_a_close(tmp_path: Path) -> None:
     """A raised mark can be read at once, without a close."""
     mark = HighWaterMark(tmp_path / HIGH_WATER_FILE, 0, ORIGIN)
     for sequence in range(1, 50):
@@ -90,8 +89,9 @@ def test_a_mark_can_be_read_while_it_is_written(tmp_path: Path) -> None:
         b"\0" * 128,
     ],
 )
-def test_a_mark_is_made_where_none_can_be_read(tmp_path: Path, content: bytes | None) -> None:
-    """A missing or unreadable mark is replaced by the next one."""
+def test_a_missing_or_unreadable_high_water_mark_is_replaced_by_the_next(
+    tmp_path: Path, content: bytes | None
+) -> None:
     path = tmp_path / HIGH_WATER_FILE
     if content is not None:
         path.write_bytes(content)
@@ -101,14 +101,12 @@ def test_a_mark_is_made_where_none_can_be_read(tmp_path: Path, content: bytes | 
     assert StoredMark(5, 5, is_of_this_boot=True, origin=ORIGIN) == read_mark(path)
 
 
-def test_a_directory_is_no_mark(tmp_path: Path) -> None:
-    """A directory in place of the mark counts as a missing mark."""
+def test_a_directory_in_place_of_the_high_water_mark_counts_as_missing(tmp_path: Path) -> None:
     assert read_mark(tmp_path) is None
 
 
 @given(st.binary(max_size=300))
-def test_garbage_is_no_mark(content: bytes) -> None:
-    """Any bytes are read without an error."""
+def test_any_bytes_are_read_as_a_high_water_mark_without_an_error(content: bytes) -> None:
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         path = Path(folder) / HIGH_WATER_FILE
         for garbage in (content, b"rowkey high water\n" + content):
@@ -116,7 +114,7 @@ def test_garbage_is_no_mark(content: bytes) -> None:
             assert read_mark(path) is None
 
 
-def test_each_flipped_bit_of_a_mark_is_found(mark_path: Path) -> None:
+def test_a_flipped_bit_of_a_high_water_mark_never_gives_other_numbers(mark_path: Path) -> None:
     """A mark with a flipped bit is invalid or unchanged, never one with other numbers."""
     sound, content = read_mark(mark_path), mark_path.read_bytes()
     found = []
@@ -169,7 +167,9 @@ def read_rows(place: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("rows", [0, SYNCED - 1, SYNCED, WRITTEN - 1])
-def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed_copy: Path, rows: int) -> None:
+def test_a_log_that_lacks_acknowledged_batches_is_refused_on_the_same_boot(
+    killed_copy: Path, rows: int
+) -> None:
     """A log without acknowledged batches is refused on the same boot, with their number."""
     (log,) = list_logs(killed_copy / "t")
     cut_log(killed_copy, rows)
@@ -182,7 +182,7 @@ def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed_copy: Path, ro
 
 
 @pytest.mark.parametrize("rows", [SYNCED, SYNCED + 7, WRITTEN])
-def test_a_loss_of_power_may_take_what_was_not_synced(
+def test_a_table_that_lost_unsynced_changes_opens_with_a_warning(
     killed_copy: Path, rows: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A table that lost unsynced changes opens with a warning about the loss."""
@@ -194,7 +194,7 @@ def test_a_loss_of_power_may_take_what_was_not_synced(
 
 
 @pytest.mark.parametrize("rows", [0, SYNCED - 1])
-def test_a_loss_of_power_takes_nothing_that_was_synced(killed_copy: Path, rows: int) -> None:
+def test_a_log_that_lacks_synced_changes_is_refused(killed_copy: Path, rows: int) -> None:
     """A log that lacks synced changes is refused as damaged."""
     cut_log(killed_copy, rows)
     restart_machine(killed_copy / "t")
@@ -231,7 +231,7 @@ def _flip_name(path: Path) -> None:
         _flip_name,
     ],
 )
-def test_a_table_without_a_mark_is_opened_with_a_warning(
+def test_a_table_with_a_damaged_high_water_mark_opens_with_a_warning(
     killed_copy: Path, spoil: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     """A table with a damaged mark opens with a warning, and gets a new mark."""

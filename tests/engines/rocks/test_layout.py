@@ -29,7 +29,7 @@ PUTS = st.lists(st.tuples(ROWS, PIECES, TIMES, st.none() | VALUES), min_size=1, 
 
 
 @given(st.lists(CELLS, max_size=30))
-def test_keys_sort_as_cells_do(cells: list[tuple[bytes, bytes, int, CellType]]) -> None:
+def test_stored_keys_sort_as_cells_do(cells: list[tuple[bytes, bytes, int, CellType]]) -> None:
     """Keys sort by row, family and qualifier, newest first, deletes before puts."""
 
     def order(cell: tuple[bytes, bytes, int, CellType]) -> tuple[object, ...]:
@@ -40,14 +40,16 @@ def test_keys_sort_as_cells_do(cells: list[tuple[bytes, bytes, int, CellType]]) 
 
 
 @given(CELLS)
-def test_keys_are_taken_apart(cell: tuple[bytes, bytes, int, CellType]) -> None:
-    """A key decodes to all coordinates of its cell."""
+def test_a_stored_key_decodes_to_the_coordinates_of_its_cell(
+    cell: tuple[bytes, bytes, int, CellType],
+) -> None:
     assert cell == parse_key(build_key(*cell))
 
 
 @given(ROWS, ROWS, PIECES, TIMES)
-def test_bounds_hold_rows(row: bytes, other: bytes, qualifier: bytes, timestamp: int) -> None:
-    """The bounds of a row range in RocksDB enclose exactly the keys of its rows."""
+def test_the_bounds_of_a_row_range_enclose_exactly_the_keys_of_its_rows(
+    row: bytes, other: bytes, qualifier: bytes, timestamp: int
+) -> None:
     key = build_key(row, qualifier, timestamp, CellType.PUT)
     assert (row >= other) == (key >= escape(other))
     within = escape(other) + PIECE_END <= key < escape(other) + NEXT_PIECE_START
@@ -55,19 +57,21 @@ def test_bounds_hold_rows(row: bytes, other: bytes, qualifier: bytes, timestamp:
 
 
 @given(PIECES)
-def test_escapes_are_undone(piece: bytes) -> None:
+def test_unescaping_an_escaped_text_returns_the_text(piece: bytes) -> None:
     """Unescaping an escaped text gives the text, and an escaped text has no zero."""
     assert piece == unescape(escape(piece))
     assert b"\0" not in escape(piece)
 
 
 @given(VALUES, st.none() | st.integers(1, 2**62))
-def test_values_are_unwrapped(value: bytes, ttl_ms: int | None) -> None:
+def test_a_stored_value_decodes_to_the_value_and_its_time_to_live(
+    value: bytes, ttl_ms: int | None
+) -> None:
     """A stored value decodes to the value and its time to live, whatever its bytes."""
     assert (value, ttl_ms) == unwrap_value(wrap_value(value, ttl_ms))
 
 
-def test_a_plain_value_is_stored_as_it_is() -> None:
+def test_a_value_without_a_time_to_live_is_stored_without_a_copy() -> None:
     """A value without a time to live is stored and read without a copy."""
     assert b"text" == wrap_value(b"text")
     assert b"" == wrap_value(b"")
@@ -79,10 +83,9 @@ def binary(pieces: list[bytes | None]) -> pa.Array:
 
 
 @given(PUTS, st.booleans(), st.booleans())
-def test_many_keys_are_those_of_one_each(
+def test_keys_encoded_from_columns_equal_keys_encoded_one_by_one(
     puts: list[tuple[bytes, bytes, int, bytes | None]], one_qualifier: bool, one_time: bool
 ) -> None:
-    """Keys encoded from columns equal keys encoded one by one."""
     if one_qualifier:
         puts = [(row, puts[0][1], time, value) for row, _, time, value in puts]
     if one_time:
@@ -99,10 +102,9 @@ def test_many_keys_are_those_of_one_each(
 
 
 @given(PUTS)
-def test_many_cells_are_taken_apart_as_one_each(
+def test_cells_decoded_as_columns_equal_cells_decoded_one_by_one(
     puts: list[tuple[bytes, bytes, int, bytes | None]],
 ) -> None:
-    """Cells decoded as columns equal cells decoded one by one."""
     cells = [(row, name, time, value or b"") for row, name, time, value in puts]
     keys = [build_key(row, name, time, CellType.PUT) for row, name, time, _ in cells]
     columns = parse_columns(keys, [wrap_value(value) for *_, value in cells])
@@ -122,12 +124,11 @@ def test_many_cells_are_taken_apart_as_one_each(
     st.integers(1, 3),
     st.tuples(st.integers(0, 300), st.integers(300, LATEST)),
 )
-def test_columns_see_what_rows_see(
+def test_a_selection_returns_the_same_cells_as_columns_and_as_rows(
     stored: list[tuple[tuple[bytes, bytes, int, CellType], bytes, int | None]],
     versions: int,
     time_range: tuple[int, int],
 ) -> None:
-    """A selection returns the same cells as columns and as rows."""
     pairs = {
         build_key(*cell): wrap_value(value, ttl_ms) if cell[3] == CellType.PUT else b""
         for cell, value, ttl_ms in stored

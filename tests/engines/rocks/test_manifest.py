@@ -153,7 +153,7 @@ def grow_table(place: Path, seed: int, *steps: str) -> Iterator[GrowingTable]:
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))]
 )
-def test_a_manifest_is_read_as_rocksdb_reads_it(place: Path, seed: int) -> None:
+def test_a_manifest_is_parsed_to_the_same_state_as_by_rocksdb(place: Path, seed: int) -> None:
     """After each of many steps the files, levels, sizes, keys and families are RocksDB's."""
     levels, longest = set(), 0
     with grow_table(place, seed) as grown:
@@ -165,7 +165,7 @@ def test_a_manifest_is_read_as_rocksdb_reads_it(place: Path, seed: int) -> None:
     assert longest > BLOCK_BYTES
 
 
-def test_records_are_written_as_rocksdb_writes_them(place: Path) -> None:
+def test_a_parsed_and_rewritten_manifest_has_the_same_bytes(place: Path) -> None:
     """A MANIFEST that is parsed and written again has the same bytes."""
     with grow_table(place, 11, *["mutate", "flush"] * 30):
         pass
@@ -246,7 +246,7 @@ def read_content(content: bytes) -> tuple[Manifest | None, list[CorruptionError]
 
 
 @given(st.data())
-def test_a_flipped_bit_is_reported(data: st.DataObject) -> None:
+def test_a_flipped_bit_of_a_manifest_is_reported(data: st.DataObject) -> None:
     """A flipped bit is reported as damage unless the byte is unused, and nothing else raises."""
     content = bytearray(sound_content())
     content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
@@ -259,8 +259,7 @@ def test_a_flipped_bit_is_reported(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_a_truncated_manifest_is_an_earlier_one(data: st.DataObject) -> None:
-    """A truncated MANIFEST is an earlier state or damage."""
+def test_a_truncated_manifest_is_an_earlier_state_or_damage(data: st.DataObject) -> None:
     length = data.draw(st.integers(0, len(sound_content())))
     manifest, problems = read_content(sound_content()[:length])
     assert (manifest is None) == bool(problems)
@@ -268,7 +267,7 @@ def test_a_truncated_manifest_is_an_earlier_one(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_a_record_that_is_no_edit_is_reported(data: st.DataObject) -> None:
+def test_a_manifest_record_of_any_bytes_is_an_edit_or_reported_damage(data: st.DataObject) -> None:
     """A record of any bytes with a valid checksum is an edit or reported damage."""
     records = [record for _, record in read_records(sound_content())]
     at = data.draw(st.integers(0, len(records) - 1))
@@ -299,13 +298,15 @@ def test_a_record_that_is_no_edit_is_reported(data: st.DataObject) -> None:
         (b"\x67\x00\x09\x05\x03abc\x03abc\x00\x00\x01", "a key of fewer than 8 bytes"),
     ],
 )
-def test_what_is_wrong_with_an_edit_is_named(record: bytes, problem: str) -> None:
+def test_the_error_of_a_manifest_names_the_rule_its_record_breaks(
+    record: bytes, problem: str
+) -> None:
     """The error of a MANIFEST says which rule of RocksDB's its record breaks."""
     with pytest.raises(InvalidEdit, match=problem):
         parse_manifest(encode_log([record]))
 
 
-def test_a_table_whose_manifest_was_cut_is_whole_or_refused(place: Path) -> None:
+def test_a_table_with_a_truncated_manifest_is_complete_or_refused(place: Path) -> None:
     """A table with a truncated MANIFEST is complete or refused, and no file is removed."""
     steps = ("mutate", "flush", "load", "open again", "mutate", "flush", "compact", "load")
     with grow_table(place / "data", 6, *steps) as grown:

@@ -43,7 +43,7 @@ def get_family_options(directory: Path, family: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_a_codec_is_an_option(tmp_path: Path, codec: str) -> None:
+def test_the_codec_of_a_family_is_set_for_its_blocks(tmp_path: Path, codec: str) -> None:
     """Each HBase codec that RocksDB has is set for blocks and for the last level."""
     family = Family("d", compression=codec, compression_compact=codec)
     with RocksEngine.open(str(tmp_path)) as engine:
@@ -55,7 +55,9 @@ def test_a_codec_is_an_option(tmp_path: Path, codec: str) -> None:
 
 @pytest.mark.parametrize("word", ["compression", "compression_compact"])
 @pytest.mark.parametrize("codec", ["LZO", "LZMA", "BROTLI"])
-def test_a_codec_rocksdb_lacks_is_refused_by_name(tmp_path: Path, codec: str, word: str) -> None:
+def test_a_codec_that_rocksdb_lacks_is_refused_by_name(
+    tmp_path: Path, codec: str, word: str
+) -> None:
     """A table with a codec that RocksDB lacks is refused, and nothing is created."""
     given: dict[str, Any] = {word: codec}
     family = replace(Family("d"), **given)
@@ -67,8 +69,7 @@ def test_a_codec_rocksdb_lacks_is_refused_by_name(tmp_path: Path, codec: str, wo
         assert [] == engine.list_tables()
 
 
-def test_blocks_filters_and_cache_are_options(tmp_path: Path) -> None:
-    """Block size, Bloom filter and block cache are set for each family."""
+def test_block_size_bloom_filter_and_cache_are_set_for_each_family(tmp_path: Path) -> None:
     plain = Family("a", block_size=8_192, bloom="NONE", block_cache=False)
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (plain, Family("b", bloom="ROWCOL"))))
@@ -78,7 +79,7 @@ def test_blocks_filters_and_cache_are_options(tmp_path: Path) -> None:
     assert ["65536", "bloomfilter", "false"] == [second[word] for word in words]
 
 
-def test_the_log_is_read_as_the_facts_ask(tmp_path: Path) -> None:
+def test_a_torn_end_of_the_log_is_accepted_and_damage_is_not(tmp_path: Path) -> None:
     """A torn end of the log is accepted, damage is not, and families flush together."""
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("d"),)))
@@ -90,7 +91,7 @@ def test_the_log_is_read_as_the_facts_ask(tmp_path: Path) -> None:
             engine.open_table("t")
 
 
-def test_altered_attributes_are_options_at_once_and_later(tmp_path: Path) -> None:
+def test_altered_attributes_apply_to_new_files(tmp_path: Path) -> None:
     """Altered attributes apply to new files, and a new family has its own options."""
     changed = Family("d", compression="ZSTD", block_size=4_096, bloom="NONE", versions=5)
     with RocksEngine.open(str(tmp_path)) as engine:

@@ -79,7 +79,7 @@ def refusing_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("refusing_disk")
-def test_a_table_that_can_only_be_read_is_not_changed(place: Path) -> None:
+def test_reading_a_read_only_table_changes_no_file(place: Path) -> None:
     """Reading a read-only table returns all rows and changes no byte, inode or time."""
     before = describe_files(place)
     with RocksEngine.open(str(place)) as engine:
@@ -112,7 +112,7 @@ CHANGES: dict[str, Callable[[Store], Any]] = {
 
 @pytest.mark.usefixtures("refusing_disk")
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_change_of_what_can_only_be_read_is_refused(
+def test_writing_to_a_read_only_table_is_refused(
     place: Path, change: Callable[[Store], Any]
 ) -> None:
     """A read-only table refuses writes, and its rows do not change."""
@@ -127,7 +127,7 @@ def test_a_change_of_what_can_only_be_read_is_refused(
     assert {family.name for family in spec.families} == {"d", "e"}
 
 
-def test_links_are_opened_without_a_change(place: Path) -> None:
+def test_rocksdb_writes_only_into_the_folder_of_links_of_a_read_only_table(place: Path) -> None:
     """RocksDB writes into the folder of links alone, which is removed at close."""
     before = describe_files(place)
     table = place / "t"
@@ -144,7 +144,7 @@ def test_links_are_opened_without_a_change(place: Path) -> None:
     assert before == describe_files(place)
 
 
-def test_a_forgotten_folder_is_removed(tmp_path: Path) -> None:
+def test_a_leftover_folder_of_links_is_removed_and_its_targets_stay(tmp_path: Path) -> None:
     """A folder of links is removed with its last user, and its targets stay."""
     (tmp_path / "000001.sst").write_bytes(b"pairs")
     folder = LinkedFolder(tmp_path, [tmp_path / "000001.sst"])
@@ -155,7 +155,9 @@ def test_a_forgotten_folder_is_removed(tmp_path: Path) -> None:
     assert b"pairs" == (tmp_path / "000001.sst").read_bytes()
 
 
-def test_there_may_be_no_place_for_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_table_without_space_for_links_names_the_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without a writable folder for links the error names the setting."""
 
     def refuse(**_: object) -> str:
@@ -188,8 +190,7 @@ print(len(rows))
 """
 
 
-def test_a_disk_that_is_mounted_to_be_read_is_read(place: Path) -> None:
-    """A killed table on a read-only mount returns all of its rows."""
+def test_a_killed_table_on_a_read_only_mount_returns_all_rows(place: Path) -> None:
     script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" -c "$3" "$1"'
     may_mount = ["unshare", "-m", "sh", "-c", 'mount --bind "$1" "$1"', "sh", str(place)]
     if shutil.which("unshare") is None or subprocess.run(may_mount, check=False).returncode:

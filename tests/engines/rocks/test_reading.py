@@ -132,7 +132,9 @@ def long_tables(
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=repr)
-def test_long_scans_are_as_in_memory(long_tables: TwinTables, ask: CellSelection) -> None:
+def test_a_long_scan_on_disk_equals_that_in_memory(
+    long_tables: TwinTables, ask: CellSelection
+) -> None:
     """A long scan returns and counts the same rows on disk as in memory."""
     compare_scans(long_tables.rocks, long_tables.memory, ask)
     assert long_tables.memory.list_regions() == long_tables.rocks.list_regions()
@@ -152,7 +154,7 @@ def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=repr)
-def test_snapshots_see_nothing_of_what_follows(
+def test_snapshots_show_no_later_writes_compactions_or_flushes(
     snapshots: tuple[Reader, Reader], ask: CellSelection
 ) -> None:
     """Snapshots show no later writes, compactions or flushes, in scans and in gets."""
@@ -176,7 +178,7 @@ def test_snapshots_see_nothing_of_what_follows(
         for is_kept in (False, True)
     ],
 )
-def test_what_lies_ahead_is_told_and_still_given(
+def test_peeking_at_the_next_row_key_does_not_consume_the_row(
     engine: RocksEngine, ask: CellSelection, is_kept: bool
 ) -> None:
     """A peek returns the first row key and does not consume or count the row."""
@@ -199,8 +201,7 @@ def test_what_lies_ahead_is_told_and_still_given(
     assert [None] * len(SPANS) == [cursor.peek_first_row() for cursor in cursors]
 
 
-def test_blocks_begin_with_what_was_told_to_lie_ahead(engine: RocksEngine) -> None:
-    """The first block contains the row that was peeked at."""
+def test_the_first_block_contains_the_row_that_was_peeked_at(engine: RocksEngine) -> None:
     twins = TwinTables(engine)
     twins.fill(Random(8), 90, deletes=False)
     for ask in (CellSelection(columns={"d": ()}), CellSelection(columns={"d": ()}, reverse=True)):
@@ -211,8 +212,7 @@ def test_blocks_begin_with_what_was_told_to_lie_ahead(engine: RocksEngine) -> No
         assert list(expected.read_blocks()) == list(found.read_blocks())
 
 
-def test_gets_of_one_moment_follow_what_is_altered_between_them(engine: RocksEngine) -> None:
-    """A get uses the family attributes that were altered since the previous get."""
+def test_a_get_uses_family_attributes_altered_since_the_previous_get(engine: RocksEngine) -> None:
     twins = TwinTables(engine)
     twins.mutate([RowCells(b"1", [Cell("d", b"q", NOW_MS - 5_000, b"v")])])
     assert 1 == len(twins.rocks.get([b"1"])[0].cells)
@@ -235,7 +235,9 @@ NARROW_ASKS = [
 
 
 @pytest.mark.parametrize("ask", NARROW_ASKS, ids=repr)
-def test_columns_of_wide_rows_are_found(engine: RocksEngine, ask: CellSelection) -> None:
+def test_a_few_columns_of_a_row_of_hundreds_are_found(
+    engine: RocksEngine, ask: CellSelection
+) -> None:
     """A few columns of a row of hundreds are found, also with a delete of the family."""
     twins = TwinTables(engine)
     names = [b"", b"\0", b"\0\1", *(b"q%d" % number for number in range(250))]
@@ -249,7 +251,9 @@ def test_columns_of_wide_rows_are_found(engine: RocksEngine, ask: CellSelection)
     assert twins.memory.get([b"r"], ask) == twins.rocks.get([b"r"], ask)
 
 
-def test_loads_are_as_in_memory(engine: RocksEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loaded_blocks_give_equal_tables_on_disk_and_in_memory(
+    engine: RocksEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Loaded blocks with missing cells and all array types give equal tables."""
     monkeypatch.setattr(block_loader, "BATCH_ROWS", 512)
     twins, random = TwinTables(engine), Random(5)
@@ -275,7 +279,7 @@ def test_loads_are_as_in_memory(engine: RocksEngine, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.claims(24)
-def test_a_row_of_two_families_is_never_torn(engine: RocksEngine) -> None:
+def test_a_read_during_a_write_of_two_families_shows_both_or_neither(engine: RocksEngine) -> None:
     """A read during a write of two families shows both changes or neither."""
     store = engine.create_table(SPEC)
     done = threading.Event()
@@ -306,7 +310,7 @@ def test_a_row_of_two_families_is_never_torn(engine: RocksEngine) -> None:
     writer.join()
 
 
-def test_writers_in_threads_are_counted_exactly(engine: RocksEngine) -> None:
+def test_increments_and_puts_of_eight_threads_are_all_stored(engine: RocksEngine) -> None:
     """Increments and puts of eight threads are all stored and counted."""
     store = engine.create_table(SPEC)
 
@@ -324,7 +328,7 @@ def test_writers_in_threads_are_counted_exactly(engine: RocksEngine) -> None:
     assert [401, 0, 0, 400] == [count.writes for count in store.list_regions()]
 
 
-def test_a_region_splits_at_its_middle(engine: RocksEngine) -> None:
+def test_a_region_on_disk_splits_at_the_same_key_as_in_memory(engine: RocksEngine) -> None:
     """A region above the limit splits at the same key as in memory, also after reopening."""
     attributes = {"MAX_FILESIZE": str(2 << 20), "MEMSTORE_FLUSHSIZE": str(1 << 20)}
     twins = TwinTables(engine)

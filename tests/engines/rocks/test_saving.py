@@ -128,7 +128,9 @@ def check_saved(saved: SalvageResult, kept: dict[bytes, bytes]) -> None:
     "compression",
     ["NONE", "SNAPPY", "LZ4", "ZSTD", "GZ", pytest.param("BZIP2", marks=pytest.mark.long)],
 )
-def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None:
+def test_separators_of_an_index_ascend_through_the_whole_file(
+    tmp_path: Path, compression: str
+) -> None:
     """The separators of an index ascend through the whole file with every codec."""
     family = Family("d", block_size=1_024, compression=compression)
     separators = read_separators(create_table(tmp_path, family=family))
@@ -137,8 +139,7 @@ def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None
     assert separators[-1] >= build_row_key(ROWS - 1)
 
 
-def test_a_damaged_index_is_told(file: Path) -> None:
-    """A file without a valid footer raises an error about its index."""
+def test_a_file_without_a_valid_footer_raises_an_error_about_its_index(file: Path) -> None:
     content = file.read_bytes()
     for other in (content[:-1], content[-60:], b"", bytes(100)):
         file.write_bytes(other)
@@ -146,7 +147,7 @@ def test_a_damaged_index_is_told(file: Path) -> None:
             read_separators(file)
 
 
-def test_an_index_that_says_it_is_huge_is_told(tmp_path: Path) -> None:
+def test_an_index_with_a_huge_damaged_size_fills_no_memory(tmp_path: Path) -> None:
     """A damaged size of an index beyond the end of the file fills no memory."""
     name, handle = b"rocksdb.index", b"\0" + b"\x80" * 8 + b"\x10"  # 2^60 bytes from offset 0
     entry = bytes([0, len(name), len(handle)]) + name + handle
@@ -158,7 +159,7 @@ def test_an_index_that_says_it_is_huge_is_told(tmp_path: Path) -> None:
         read_separators(tmp_path / "huge.sst")
 
 
-def test_two_flipped_bits_take_two_blocks(file: Path, tmp_path: Path) -> None:
+def test_two_flipped_bits_lose_under_1_percent_of_the_rows(file: Path, tmp_path: Path) -> None:
     """After two flipped bits more than 99 % of the rows are saved."""
     flip_bits(file, [100, file.stat().st_size * 8 // 10])
     saved = save_table(tmp_path / "a", tmp_path / "b")
@@ -169,10 +170,9 @@ def test_two_flipped_bits_take_two_blocks(file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep_incomplete", [True, False])
-def test_damage_all_over_takes_little_else(
+def test_more_than_90_percent_of_rows_are_saved_if_every_20th_block_is_damaged(
     file: Path, tmp_path: Path, *, keep_incomplete: bool
 ) -> None:
-    """With every 20th block damaged more than 90 % of the rows are saved."""
     n_blocks, end = len(read_separators(file)), file.stat().st_size * 8 // 10
     flip_bits(file, Random(3).sample(range(end), n_blocks // 20))
     saved = save_table(tmp_path / "a", tmp_path / "b", keep_incomplete=keep_incomplete)
@@ -182,7 +182,7 @@ def test_damage_all_over_takes_little_else(
     assert len(kept) > 0.9 * ROWS
 
 
-def test_damage_of_one_of_several_files_hides_the_others_there(tmp_path: Path) -> None:
+def test_damage_in_one_of_several_files_loses_under_2_percent_of_the_rows(tmp_path: Path) -> None:
     """Damage in one of several files loses under 2 % of the rows, and all lost ones are listed."""
     file = create_table(tmp_path / "a", parts=3)
     flip_bits(file, [100, file.stat().st_size // 2])
@@ -192,8 +192,9 @@ def test_damage_of_one_of_several_files_hides_the_others_there(tmp_path: Path) -
     assert ROWS > len(kept) > 0.98 * ROWS
 
 
-def test_a_file_without_a_footer_takes_only_its_rows(file: Path, tmp_path: Path) -> None:
-    """A file that RocksDB cannot open is left out, and its rows are listed."""
+def test_a_file_that_rocksdb_cannot_open_is_left_out_and_its_rows_listed(
+    file: Path, tmp_path: Path
+) -> None:
     place = tmp_path / "a"
     with RocksEngine.open(str(place)) as engine:
         store = engine.open_table("t")
@@ -209,7 +210,7 @@ def test_a_file_without_a_footer_takes_only_its_rows(file: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("keep_incomplete", [True, False])
-def test_a_block_that_goes_bad_while_it_is_saved_is_listed(
+def test_damage_that_appears_while_rows_are_saved_is_listed(
     file: Path, tmp_path: Path, *, keep_incomplete: bool
 ) -> None:
     """Damage that appears between the examination and the copy is listed."""
@@ -257,7 +258,7 @@ def save_events(
         return [row["id"] for row in table.scan()], list(saved.notes)
 
 
-def test_a_damaged_current_loses_no_log(place: Path) -> None:
+def test_a_repair_without_current_saves_all_logs_of_the_manifest(place: Path) -> None:
     """A repair without CURRENT finds the MANIFEST and saves all of its logs."""
     (place / "t" / "CURRENT").write_bytes(b"garbage")
     ids, notes = save_events(place)
@@ -266,8 +267,9 @@ def test_a_damaged_current_loses_no_log(place: Path) -> None:
 
 
 @pytest.mark.parametrize("current", [b"garbage", None], ids=["damaged", "sound"])
-def test_what_follows_damage_in_a_log_is_told(place: Path, current: bytes | None) -> None:
-    """A repair reads a log up to its damage and reports the rest."""
+def test_a_repair_reads_a_log_up_to_its_damage_and_reports_the_rest(
+    place: Path, current: bytes | None
+) -> None:
     if current is not None:
         (place / "t" / "CURRENT").write_bytes(current)
     (log,) = list_logs(place / "t")
@@ -286,7 +288,7 @@ def spoil_manifest(place: Path) -> None:
     manifest.write_bytes(b"garbage")
 
 
-def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
+def test_without_a_manifest_a_log_is_read_up_to_its_damage(place: Path) -> None:
     """Without a MANIFEST a log is read up to its damage, and the rest is reported."""
     with rowkey.open(EVENTS, f"rocks:{place}") as table:
         table.store.flush()
@@ -304,7 +306,7 @@ def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
     assert any(f"{log}: the changes in the last " in note for note in notes)
 
 
-def test_a_family_that_no_file_names_is_told(place: Path) -> None:
+def test_a_repair_without_a_manifest_reports_a_family_without_files(place: Path) -> None:
     """A repair without a MANIFEST reports a family that has no file."""
     spoil_manifest(place)
     with RocksEngine.open(str(place)) as engine:
@@ -315,7 +317,7 @@ def test_a_family_that_no_file_names_is_told(place: Path) -> None:
     assert (0, [(None, None)]) == (saved.cell_count, list(saved.lost_rows))
 
 
-def test_a_manifest_that_lacks_files_is_not_chosen(place: Path) -> None:
+def test_all_files_are_read_if_the_found_manifest_lacks_one(place: Path) -> None:
     """If CURRENT is damaged and the MANIFEST lacks a file, all files are read."""
     with rowkey.open(EVENTS, f"rocks:{place}") as table:
         table.store.flush()
@@ -333,8 +335,7 @@ def test_a_manifest_that_lacks_files_is_not_chosen(place: Path) -> None:
     assert any("the MANIFEST cannot be read" in note for note in notes)
 
 
-def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
-    """A repair of a log that lacks only its end keeps all of it."""
+def test_a_repair_keeps_all_of_a_log_that_lacks_only_its_end(place: Path) -> None:
     (log,) = list_logs(place / "t")
     log.write_bytes(log.read_bytes()[:-5_000])
     (repair,) = repair_tables(f"rocks:{place}", ["t"])
@@ -346,7 +347,7 @@ def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
     assert len(ids) > 0.8 * LOGGED_ROWS
 
 
-def test_a_repair_with_an_earlier_mark_does_not_say_that_nothing_is_lost(place: Path) -> None:
+def test_a_repair_with_an_older_high_water_mark_reports_unknown_losses(place: Path) -> None:
     """If the log and the high-water mark do not belong together, the lost changes are unknown."""
     earlier = (place / "t" / HIGH_WATER_FILE).read_bytes()
     with rowkey.open(EVENTS, f"rocks:{place}") as table:
@@ -357,7 +358,7 @@ def test_a_repair_with_an_earlier_mark_does_not_say_that_nothing_is_lost(place: 
     assert repair.lost_change_count is None
 
 
-def test_files_that_a_compaction_replaced_bring_no_deleted_row_back(tmp_path: Path) -> None:
+def test_deleted_rows_in_files_that_a_compaction_replaced_are_not_restored(tmp_path: Path) -> None:
     """After a kill that left such a file, and without a MANIFEST, its rows are left out."""
     with rowkey.open(EVENTS, f"rocks:{tmp_path / 'db'}") as table:
         put_events(table, 0)
@@ -397,7 +398,7 @@ def replace_file(path: Path, kind: str) -> None:
         ["folder", "pipe", "circle of links"],
     ),
 )
-def test_what_is_no_file_is_damage_that_keeps_no_other_row(
+def test_a_directory_in_place_of_a_file_is_reported_and_other_rows_saved(
     tmp_path: Path, pattern: str, kind: str
 ) -> None:
     """Something else in place of a file is reported; all other tables and rows are saved."""
@@ -430,7 +431,7 @@ def test_what_is_no_file_is_damage_that_keeps_no_other_row(
         ("emptied", True),  # without a mark, nothing tells this log from one without changes
     ],
 )
-def test_lost_changes_of_a_log_bring_no_older_row_back(
+def test_older_rows_that_a_lost_log_may_have_changed_are_saved_only_on_request(
     tmp_path: Path, damage: str, *, has_mark: bool
 ) -> None:
     """Rows that a lost part of a log may have changed are saved with `keep_incomplete` only."""
@@ -466,7 +467,7 @@ def test_lost_changes_of_a_log_bring_no_older_row_back(
         assert old == list(table.scan())
 
 
-def test_what_was_cut_is_never_overwritten(place: Path) -> None:
+def test_a_second_copy_of_a_truncated_log_gets_another_name(place: Path) -> None:
     """A second copy of the same cut log gets another name."""
     (log,) = list_logs(place / "t")
     flip_bits(log, [log.stat().st_size // 2])
@@ -494,7 +495,7 @@ def coded_place(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("content", [b"garbage", None], ids=["damaged", "gone"])
-def test_rows_with_codes_are_not_read_without_their_catalog(
+def test_rows_with_ids_are_not_read_without_their_catalog(
     coded_place: Path, content: bytes | None
 ) -> None:
     """A repair without the catalog of codes writes no entry and says so."""
@@ -513,7 +514,7 @@ def test_rows_with_codes_are_not_read_without_their_catalog(
     assert not (coded_place.parent / "b" / ".catalog" / "t.json").exists()
 
 
-def test_codes_are_saved_with_their_rows(coded_place: Path) -> None:
+def test_saved_rows_keep_their_ids_if_the_catalog_is_readable(coded_place: Path) -> None:
     """If the catalog can be read, saved rows keep their codes."""
     into = f"rocks:{coded_place.parent / 'b'}"
     (saved,) = save_tables(f"rocks:{coded_place}", into, ["t"])
@@ -523,7 +524,7 @@ def test_codes_are_saved_with_their_rows(coded_place: Path) -> None:
     assert {host: hosts.count(host) for host in hosts} == {"h0": 334, "h1": 333, "h2": 333}
 
 
-def test_an_entry_that_cannot_be_read_is_told(place: Path) -> None:
+def test_an_unreadable_catalog_entry_is_restored_from_the_table(place: Path) -> None:
     """An unreadable catalog entry is restored from the table, with a note."""
     (place / ".catalog" / "t.json").write_bytes(b"garbage")
     ids, notes = save_events(place)
@@ -531,7 +532,7 @@ def test_an_entry_that_cannot_be_read_is_told(place: Path) -> None:
     assert any("its catalog entry cannot be read" in note for note in notes)
 
 
-def test_time_does_not_go_back_where_the_description_is_lost(tmp_path: Path) -> None:
+def test_without_a_descriptor_the_highest_timestamp_is_taken_from_the_cells(tmp_path: Path) -> None:
     """Without a descriptor the highest timestamp is that of the cells, except future ones."""
     with RocksEngine.open(str(tmp_path / "a")) as engine:
         store = engine.create_table(TableSpec("t", (Family("d"),)))

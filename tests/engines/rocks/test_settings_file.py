@@ -40,8 +40,9 @@ def read_table(place: Path) -> State:
     "content",
     [b"", None, b"{", bytes(40), b"\xff\xfe", b"[]", b"7", b"null", b"{}", b'{"raw_mode": false}'],
 )
-def test_a_file_that_was_cut_short_is_written_again(content: bytes | None, tmp_path: Path) -> None:
-    """A table with an empty or zeroed settings file opens complete."""
+def test_a_table_with_an_empty_or_zeroed_settings_file_opens_complete(
+    content: bytes | None, tmp_path: Path
+) -> None:
     expected = write_table(tmp_path)
     config = tmp_path / "t" / SETTINGS_FILE
     whole = config.read_bytes()

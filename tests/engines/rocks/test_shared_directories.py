@@ -23,7 +23,7 @@ from rowkey.table import drop_table, verify_tables
 DESIGNS = [rowkey.Design(name, "[id]", fields={"id": "u32"}) for name in ("a", "b")]
 
 
-def test_two_tables_of_a_directory_are_open_at_once(tmp_path: Path) -> None:
+def test_two_tables_of_one_directory_can_be_open_at_once(tmp_path: Path) -> None:
     """Two calls of `open` give two tables, and closing one leaves the other."""
     url = f"rocks:{tmp_path}"
     first = rowkey.open(DESIGNS[0], url)
@@ -39,7 +39,7 @@ def test_two_tables_of_a_directory_are_open_at_once(tmp_path: Path) -> None:
         assert [{"id": 2}] == list(table.scan())
 
 
-def test_a_table_is_open_once(tmp_path: Path) -> None:
+def test_opening_a_table_that_is_open_already_is_refused(tmp_path: Path) -> None:
     """A second opening, a drop and a verification of an open table are one plain sentence."""
     url = f"rocks:{tmp_path}"
     with rowkey.open(DESIGNS[0], url) as table:
@@ -57,7 +57,7 @@ def test_a_table_is_open_once(tmp_path: Path) -> None:
     assert all(one.is_sound for one in verify_tables(url))
 
 
-def test_threads_open_and_close_tables_of_one_directory(tmp_path: Path) -> None:
+def test_threads_open_and_close_tables_of_one_directory_without_errors(tmp_path: Path) -> None:
     """Threads that open, write and close tables of their own never meet a closed lock."""
 
     def write(number: int) -> int:
@@ -72,7 +72,7 @@ def test_threads_open_and_close_tables_of_one_directory(tmp_path: Path) -> None:
         assert [4] * 4 == list(pool.map(write, range(4)))
 
 
-def test_descriptors_written_at_once_do_not_mix(tmp_path: Path) -> None:
+def test_descriptors_written_by_several_threads_do_not_mix(tmp_path: Path) -> None:
     """Threads that write descriptors of tables of one directory each write their own table's."""
 
     def write(number: int) -> list[str]:
@@ -90,7 +90,7 @@ def test_descriptors_written_at_once_do_not_mix(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_table_that_is_garbage_does_not_keep_its_directory(tmp_path: Path) -> None:
+def test_a_table_that_was_not_closed_can_be_opened_after_garbage_collection(tmp_path: Path) -> None:
     """A table that was not closed and is gone can be opened again, and the lock file is free."""
     fcntl = pytest.importorskip("fcntl")
     url = f"rocks:{tmp_path}"
@@ -105,8 +105,7 @@ def test_a_table_that_is_garbage_does_not_keep_its_directory(tmp_path: Path) -> 
         assert [{"id": 1}] == list(again.scan())
 
 
-def test_a_table_that_cannot_be_opened_is_left_to_others(tmp_path: Path) -> None:
-    """An engine that failed to open a table does not keep other engines from it."""
+def test_a_failed_opening_does_not_keep_other_engines_from_the_table(tmp_path: Path) -> None:
     url = f"rocks:{tmp_path}"
     with rowkey.open(DESIGNS[0], url) as table:
         table.put({"id": 1})
@@ -122,7 +121,7 @@ def test_a_table_that_cannot_be_opened_is_left_to_others(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_forked_child_does_not_share_the_lock(tmp_path: Path) -> None:
+def test_a_forked_child_is_refused_while_its_parent_has_the_directory_open(tmp_path: Path) -> None:
     """A forked child is refused while its parent has the directory open, and opens it later."""
     url = f"rocks:{tmp_path}"
     with rowkey.open(DESIGNS[0], url):

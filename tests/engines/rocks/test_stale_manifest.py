@@ -28,7 +28,7 @@ def folder() -> Iterator[Path]:
 @pytest.mark.parametrize("has_files", [True, False], ids=["with files", "without files"])
 @pytest.mark.parametrize("has_log", [True, False], ids=["with a log", "without a log"])
 @pytest.mark.parametrize("has_mark", [True, False], ids=["with mark", "without mark"])
-def test_a_stale_manifest_brings_nothing_back(
+def test_a_table_with_a_stale_manifest_is_refused_and_only_saved_elsewhere(
     folder: Path, *, has_files: bool, has_log: bool, has_mark: bool
 ) -> None:
     """A table whose MANIFEST is an earlier copy is not opened or repaired, only saved elsewhere."""
@@ -65,7 +65,9 @@ def test_a_stale_manifest_brings_nothing_back(
         assert expected == list(table.scan())
 
 
-def test_a_backup_that_is_copied_over_a_newer_table_is_opened(folder: Path) -> None:
+def test_a_complete_backup_copied_over_a_newer_table_opens_with_the_rows_of_the_backup(
+    folder: Path,
+) -> None:
     """A whole table that was copied back over its newer files has the rows of the backup."""
     url = f"rocks:{folder / 'place'}"
     with rowkey.open(DESIGN, url) as table:
@@ -82,7 +84,7 @@ def test_a_backup_that_is_copied_over_a_newer_table_is_opened(folder: Path) -> N
         assert [{"id": 1, "v": 1}] == list(table.scan())
 
 
-def test_a_backup_that_is_not_copied_back_in_full_brings_nothing_back(folder: Path) -> None:
+def test_an_incomplete_backup_copied_over_a_newer_table_is_refused(folder: Path) -> None:
     """A MANIFEST and a high-water mark of a backup, without its other files, are earlier copies."""
     url, place = f"rocks:{folder / 'place'}", folder / "place" / "t"
     with rowkey.open(DESIGN, url) as table:

@@ -110,7 +110,7 @@ def repair_table(copy: Path) -> RepairResult:
         return engine.repair("t")
 
 
-def test_truncations_are_refused(torn_table: TornTable) -> None:
+def test_a_truncated_log_is_refused_with_the_number_of_lost_changes(torn_table: TornTable) -> None:
     """A truncated log is refused with the number of lost acknowledged changes."""
     random = Random(11)
     # The writer was perhaps killed before it acknowledged the last records.
@@ -126,7 +126,9 @@ def test_truncations_are_refused(torn_table: TornTable) -> None:
         assert torn_table.content[:length] == (copy / "t" / torn_table.log.name).read_bytes()
 
 
-def test_truncations_by_a_loss_of_power_give_prefixes(torn_table: TornTable) -> None:
+def test_a_log_truncated_by_a_loss_of_power_gives_a_prefix_of_the_changes(
+    torn_table: TornTable,
+) -> None:
     """A log truncated by a loss of power gives a prefix of the operations."""
     random = Random(1)
     lengths = sorted(
@@ -139,8 +141,7 @@ def test_truncations_by_a_loss_of_power_give_prefixes(torn_table: TornTable) -> 
     torn_table.check_against_model()
 
 
-def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
-    """A truncation after the last sync loses no synced change."""
+def test_a_log_truncated_after_the_last_sync_loses_no_synced_change(tmp_path: Path) -> None:
     killing = KilledWriters(tmp_path, seed=12)
     marks: list[tuple[int, int, bytes]] = []
     with RocksEngine.open(str(tmp_path / "db"), clock=killing.clock) as engine:
@@ -162,7 +163,7 @@ def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
     torn.check_against_model()
 
 
-def test_flipped_bits_are_refused(torn_table: TornTable) -> None:
+def test_a_flipped_bit_of_a_log_is_refused_with_its_byte(torn_table: TornTable) -> None:
     """A flipped bit is refused with the log and the byte of the damaged record."""
     random = Random(2)
     starts = torn_table.list_record_starts()
@@ -179,7 +180,9 @@ def test_flipped_bits_are_refused(torn_table: TornTable) -> None:
 @pytest.mark.parametrize(
     "record", [-1, -20, *(pytest.param(record, marks=pytest.mark.long) for record in (-2, 3))]
 )
-def test_no_flipped_bit_of_a_header_is_passed_over(torn_table: TornTable, record: int) -> None:
+def test_a_flipped_bit_in_a_record_header_of_a_log_is_refused(
+    torn_table: TornTable, record: int
+) -> None:
     """A flipped bit in a record's length or type is refused, which RocksDB would accept."""
     at = torn_table.list_record_starts()[record]
     for byte in (4, 5, 6):
@@ -188,7 +191,7 @@ def test_no_flipped_bit_of_a_header_is_passed_over(torn_table: TornTable, record
                 torn_table.open_with_log(torn_table.flip_bit(at + byte, bit))
 
 
-def test_a_repair_keeps_all_that_precedes_the_damage(torn_table: TornTable) -> None:
+def test_a_repair_of_a_log_keeps_what_precedes_the_damage(torn_table: TornTable) -> None:
     """A repair reports what it kept and cut, copies the rest, and the table can be used."""
     starts = torn_table.list_record_starts()
     at = starts[len(starts) // 2]
@@ -216,14 +219,14 @@ def test_a_repair_loses_no_batch_before_the_damage(torn_table: TornTable) -> Non
     assert whole == mended.batch_count
 
 
-def test_a_repair_of_a_sound_table_changes_nothing(torn_table: TornTable) -> None:
+def test_a_repair_of_an_undamaged_table_changes_nothing(torn_table: TornTable) -> None:
     """A repair of an undamaged table says so and keeps all operations."""
     number = torn_table.open_with_log(torn_table.content)
     mended = repair_table(torn_table.copy_with_log(torn_table.content))
     assert ("", number, 0) == (mended.log_name, mended.batch_count, mended.lost_change_count)
 
 
-def test_checksums_are_those_of_rocksdb(torn_table: TornTable) -> None:
+def test_every_record_of_an_undamaged_log_has_a_valid_checksum(torn_table: TornTable) -> None:
     """Every record and every truncation of an undamaged log is valid."""
     assert find_damage(torn_table.content, verify_checksums=True) is None
     for length in range(len(torn_table.content) - 300, len(torn_table.content), 50):
@@ -231,7 +234,7 @@ def test_checksums_are_those_of_rocksdb(torn_table: TornTable) -> None:
     assert read_log(torn_table.content).last_sequence > OPERATIONS
 
 
-def test_a_log_of_zeros_is_one_that_was_not_written() -> None:
+def test_a_log_of_only_zeros_counts_as_unwritten() -> None:
     """A log of zeros is unwritten and undamaged, and any other invalid header is damage."""
     assert find_damage(bytes(100)) is None
     assert LogDamage(0, "a record has the unknown type 9") == find_damage(

@@ -95,7 +95,7 @@ def find_record_start(place: Path, at: int) -> int:
 
 
 @pytest.mark.parametrize("where", ["header", "page", "block", "last block"])
-def test_zeros_amid_a_log_are_damage_by_file_and_byte(copy: Path, where: str) -> None:
+def test_zeros_within_a_log_are_damage_at_a_byte(copy: Path, where: str) -> None:
     """Zeros within a log are damage, and a repair keeps all rows before them."""
     (log,) = list_logs(copy / "t")
     begin = find_record_start(
@@ -116,7 +116,7 @@ def test_zeros_amid_a_log_are_damage_by_file_and_byte(copy: Path, where: str) ->
     assert 0 < len(kept) < ROWS
 
 
-def test_an_open_names_the_byte_that_a_repair_cuts(copy: Path) -> None:
+def test_opening_and_repair_report_the_same_damaged_byte(copy: Path) -> None:
     """An open and a repair report the same byte for zeros within a record."""
     begin = find_record_start(copy, 2 * BLOCK_BYTES + 9_000)
     zero_bytes(copy, begin + HEADER_BYTES + 20, begin + 4_096)
@@ -127,7 +127,7 @@ def test_an_open_names_the_byte_that_a_repair_cuts(copy: Path) -> None:
     assert begin == repair_place(copy).offset
 
 
-def test_zeros_at_the_end_are_no_damage(copy: Path) -> None:
+def test_zeros_at_the_end_of_a_log_are_no_damage(copy: Path) -> None:
     """Preallocated space and a last page of zeros end a log without damage."""
     (log,) = list_logs(copy / "t")
     content = log.read_bytes()
@@ -141,8 +141,7 @@ def test_zeros_at_the_end_are_no_damage(copy: Path) -> None:
     assert ROWS - 10 < len(kept) < ROWS
 
 
-def test_zeros_that_no_loss_of_power_explains_are_damage(copy: Path) -> None:
-    """Zeros that hide acknowledged changes are damage."""
+def test_zeros_that_hide_acknowledged_changes_are_damage(copy: Path) -> None:
     (log,) = list_logs(copy / "t")
     content = log.read_bytes()
     zero_bytes(copy, find_record_starts(content)[-5], len(content))
@@ -150,7 +149,7 @@ def test_zeros_that_no_loss_of_power_explains_are_damage(copy: Path) -> None:
         list_ids(copy)
 
 
-def test_a_table_that_is_damaged_elsewhere_too_is_left_alone(copy: Path) -> None:
+def test_a_log_is_not_truncated_if_the_table_has_other_damage(copy: Path) -> None:
     """A log is not cut if the table has other damage too."""
     begin = find_record_start(copy, BLOCK_BYTES)
     log = zero_bytes(copy, begin, begin + HEADER_BYTES)
@@ -170,14 +169,16 @@ def test_a_table_that_is_damaged_elsewhere_too_is_left_alone(copy: Path) -> None
         ("Corruption: missing start of fragmented record(2)", SALVAGE_HINT),
     ],
 )
-def test_a_damaged_table_may_be_saved(copy: Path, text: str, advice: str) -> None:
+def test_a_table_damaged_outside_of_its_log_can_be_saved_elsewhere(
+    copy: Path, text: str, advice: str
+) -> None:
     """A table with damage outside of its log can be saved into a new place."""
     problem = explain_error(copy / "t", RuntimeError(text))
     assert isinstance(problem, CorruptionError)
     assert advice == problem.mistake.remedy
 
 
-def test_damage_to_a_log_is_found_where_rocksdb_names_none(copy: Path) -> None:
+def test_damage_to_a_log_is_located_where_rocksdb_names_no_place(copy: Path) -> None:
     """An error names the damaged log and byte where RocksDB names none."""
     begin = find_record_start(copy, BLOCK_BYTES)
     log = zero_bytes(copy, begin, begin + HEADER_BYTES)
@@ -186,15 +187,14 @@ def test_damage_to_a_log_is_found_where_rocksdb_names_none(copy: Path) -> None:
     assert (str(log), REPAIR_LOG_HINT) == (problem.mistake.path, problem.mistake.remedy)
 
 
-def test_damage_is_the_first_of_all(killed_place: Path) -> None:
-    """Zeros over a whole block are reported at their first byte."""
+def test_zeros_over_a_whole_block_are_reported_at_their_first_byte(killed_place: Path) -> None:
     (log,) = list_logs(killed_place / "t")
     content = log.read_bytes()
     broken = content[:BLOCK_BYTES] + bytes(BLOCK_BYTES) + content[2 * BLOCK_BYTES :]
     assert LogDamage(BLOCK_BYTES, "a record has the unknown type 0") == find_damage(broken)
 
 
-def test_a_log_with_a_huge_hole_is_damage(copy: Path) -> None:
+def test_a_log_with_a_huge_hole_is_reported_without_reading_it_into_memory(copy: Path) -> None:
     """Its size is reported, and it is not read into memory."""
     (log,) = list_logs(copy / "t")
     with log.open("r+b") as file:
