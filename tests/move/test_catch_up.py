@@ -18,7 +18,7 @@ from rowkey.table.row_writer import RowWriter
 from rowkey.table.table_location import KEEP_ALL_DELETES
 
 
-def test_a_verification_mends_what_a_dead_client_wrote_to_one_table(tmp_path: Path) -> None:
+def test_a_verification_repairs_what_a_killed_client_wrote_to_one_table(tmp_path: Path) -> None:
     """A client that dies between its two writes does not make the verification fail for good."""
     url = f"memory:{tmp_path}"
     with rowkey.open(OLD, url, max_stale=STALE_S) as table, Move("logs", url) as move:
@@ -31,7 +31,7 @@ def test_a_verification_mends_what_a_dead_client_wrote_to_one_table(tmp_path: Pa
         assert [PUT, PUT] == read_both(move)
 
 
-def test_a_catch_up_writes_only_what_is_missing(tmp_path: Path) -> None:
+def test_a_catch_up_does_not_rewrite_rows_that_are_in_both_tables(tmp_path: Path) -> None:
     """A row that its client has written to both tables is not written again."""
     url = f"memory:{tmp_path}"
     with rowkey.open(OLD, url, max_stale=STALE_S) as table, Move("logs", url) as move:
@@ -50,7 +50,7 @@ def test_a_catch_up_writes_only_what_is_missing(tmp_path: Path) -> None:
     assert [1] == [len(one.args[0]) for one in sent]
 
 
-def test_a_repeated_start_lets_the_source_keep_deletes(tmp_path: Path) -> None:
+def test_a_move_announced_by_a_killed_process_is_continued_by_the_next(tmp_path: Path) -> None:
     """A mover that dies right after the announcement is followed by one that does the rest."""
     url = f"memory:{tmp_path}"
     with rowkey.open(OLD, url, max_stale=STALE_S) as table, Move("logs", url) as move:
@@ -65,7 +65,7 @@ def test_a_repeated_start_lets_the_source_keep_deletes(tmp_path: Path) -> None:
         assert KEEP_ALL_DELETES == attributes[PURGE_DELAY_ATTRIBUTE]
 
 
-def test_an_interrupted_finish_is_finished(tmp_path: Path) -> None:
+def test_an_interrupted_finish_is_completed_by_another_process(tmp_path: Path) -> None:
     """Another mover ends a move whose `finish` was interrupted; no other move begins before."""
     url = f"memory:{tmp_path}"
     with rowkey.open(OLD, url, max_stale=STALE_S) as table:

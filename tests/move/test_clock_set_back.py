@@ -72,7 +72,7 @@ class CheckedTable:
 
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_a_clock_that_is_set_back_during_a_move_loses_nothing(
+def test_a_clock_that_is_set_back_during_a_move_loses_no_change(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the clock says at each step, each change is there, and no deleted one returns."""

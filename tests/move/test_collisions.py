@@ -66,7 +66,7 @@ rows_of_few_values = st.builds(
     st.sampled_from([1, 1_000]),
 )
 @settings(max_examples=30 if IS_LONG else 12)
-def test_collisions_are_those_of_a_dictionary(
+def test_colliding_rows_are_those_a_dictionary_would_overwrite(
     target: str, source: str, rows: list[Row], in_memory: int
 ) -> None:
     """The rows that share a place are those that a dictionary by places would overwrite."""
@@ -84,7 +84,7 @@ def test_collisions_are_those_of_a_dictionary(
 
 
 @pytest.mark.parametrize("planted", [1, 10, 200])
-def test_planted_collisions_are_counted(planted: int) -> None:
+def test_each_planted_collision_is_counted_and_the_first_are_listed(planted: int) -> None:
     """Each of many planted collisions is found, and the first are listed with both rows."""
     rows = [build_row(number, user="u", at=number) for number in range(1_000)]
     rows += [build_row(number + 5_000, user="u", at=number) for number in range(planted)]
@@ -95,13 +95,13 @@ def test_planted_collisions_are_counted(planted: int) -> None:
     assert not result.has_passed
 
 
-def test_a_whole_key_proves_that_there_are_none() -> None:
+def test_no_row_is_read_for_collisions_if_the_target_key_has_all_fields() -> None:
     """If the target's key has all fields whole, no row is read."""
     results = [check_table([build_row(1)], DESIGNS[name]) for name in ("by_number", "wide")]
     assert [(True, 0, True)] * 2 == [(one.is_proven, one.rows, one.has_passed) for one in results]
 
 
-def test_rows_that_the_new_key_refuses_are_named() -> None:
+def test_rows_that_the_target_key_refuses_are_counted_with_the_reason() -> None:
     """A row without a place in the target is counted, with the reason."""
     fields = {**FIELDS, "user": {"type": "text", "max_bytes": 2}}
     target = Design("short", "[truncate(user, 1)][at][number]", fields=fields)

@@ -75,7 +75,7 @@ def list_all(table: Table) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_all_rows_are_copied(pair: tuple[Table, Table], threads: int) -> None:
+def test_a_copy_has_all_rows_of_the_source(pair: tuple[Table, Table], threads: int) -> None:
     """The target has the source's rows, and the status tells so."""
     seen: list[Progress] = []
     result = build_copier(pair, threads=threads, progress=seen.append).run()
@@ -86,13 +86,12 @@ def test_all_rows_are_copied(pair: tuple[Table, Table], threads: int) -> None:
     assert ROWS == build_copier(pair).run().row_count  # nothing is left to copy
 
 
-def test_a_chunk_ends_at_its_bytes(pair: tuple[Table, Table]) -> None:
-    """Chunks of few bytes copy the same rows."""
+def test_chunks_of_few_bytes_copy_the_same_rows(pair: tuple[Table, Table]) -> None:
     assert build_copier(pair, chunk_rows=200, chunk_bytes=100).run().is_complete
     assert list_all(pair[0]) == list_all(pair[1])
 
 
-def test_a_copy_ends_though_rows_are_appended(pair: tuple[Table, Table]) -> None:
+def test_a_copy_ends_although_rows_are_appended_meanwhile(pair: tuple[Table, Table]) -> None:
     """Rows behind the last one of the beginning are not waited for, however many there are."""
     source, target = pair
     appended, mutate = 0, target.store.mutate
@@ -138,7 +137,7 @@ def run_and_kill(
 
 
 @pytest.mark.parametrize("is_after", [False, True])
-def test_a_killed_copier_goes_on_where_it_stopped(
+def test_a_copier_killed_many_times_copies_all_rows(
     pair: tuple[Table, Table], is_after: bool
 ) -> None:
     """After kills at every third write all rows are there; each kill repeats one chunk at most."""
@@ -159,7 +158,9 @@ def test_a_killed_copier_goes_on_where_it_stopped(
     assert list_all(pair[0]) == list_all(pair[1])
 
 
-def test_progress_is_complete_before_the_first_chunk(pair: tuple[Table, Table]) -> None:
+def test_all_intervals_are_stored_before_the_first_chunk_is_copied(
+    pair: tuple[Table, Table],
+) -> None:
     """A copier that is killed at its first write has stored all intervals."""
     assert (None, 0) == run_and_kill(pair, 0, is_after=False)
     progress = load_progress(pair[0].catalog, "source")
@@ -168,7 +169,7 @@ def test_progress_is_complete_before_the_first_chunk(pair: tuple[Table, Table]) 
     assert 0 == progress.row_count
 
 
-def test_a_stopped_copier_is_not_complete(pair: tuple[Table, Table]) -> None:
+def test_a_stopped_copy_is_incomplete_and_can_be_continued(pair: tuple[Table, Table]) -> None:
     """`stop` ends a run, which goes on later."""
     copier = build_copier(pair)
     copier._report = lambda _: copier.stop()
@@ -179,8 +180,7 @@ def test_a_stopped_copier_is_not_complete(pair: tuple[Table, Table]) -> None:
     assert list_all(pair[0]) == list_all(pair[1])
 
 
-def test_a_paused_copier_is_stopped(pair: tuple[Table, Table]) -> None:
-    """A paused copier writes nothing, and can be stopped."""
+def test_a_paused_copier_writes_nothing_and_can_be_stopped(pair: tuple[Table, Table]) -> None:
     limit = RateLimit()
     limit.pause()
     copier = build_copier(pair, limit=limit)
@@ -193,7 +193,7 @@ def test_a_paused_copier_is_stopped(pair: tuple[Table, Table]) -> None:
     assert [] == list_all(pair[1])
 
 
-def test_a_paused_copier_is_resumed_by_its_check(pair: tuple[Table, Table]) -> None:
+def test_a_paused_copier_is_resumed_by_another_process(pair: tuple[Table, Table]) -> None:
     """A copier that waits reads its settings again, so that another process can resume it."""
     limit = RateLimit()
     limit.pause()
@@ -201,7 +201,7 @@ def test_a_paused_copier_is_resumed_by_its_check(pair: tuple[Table, Table]) -> N
     assert list_all(pair[0]) == list_all(pair[1])
 
 
-def test_a_catch_up_copies_what_changed(pair: tuple[Table, Table]) -> None:
+def test_a_catch_up_copies_only_rows_that_changed(pair: tuple[Table, Table]) -> None:
     """A second pass copies only rows with newer cells, deletes among them."""
     source, target = pair
     assert build_copier(pair).run().is_complete
@@ -216,7 +216,9 @@ def test_a_catch_up_copies_what_changed(pair: tuple[Table, Table]) -> None:
     assert list_all(source) == list_all(target)
 
 
-def test_another_pass_waits_for_the_first(pair: tuple[Table, Table]) -> None:
+def test_a_catch_up_is_refused_while_the_first_copy_is_incomplete(
+    pair: tuple[Table, Table],
+) -> None:
     """A catch-up while the copy is not complete, or a copy to another table, is refused."""
     run_and_kill(pair, 2, is_after=False)
     with pytest.raises(Conflict, match="a pass that copies it to target is not complete"):
@@ -224,7 +226,7 @@ def test_another_pass_waits_for_the_first(pair: tuple[Table, Table]) -> None:
 
 
 @pytest.mark.parametrize("name", ["threads", "chunk_rows", "chunk_bytes"])
-def test_numbers_must_be_positive(pair: tuple[Table, Table], name: str) -> None:
+def test_a_chunk_size_of_zero_is_refused(pair: tuple[Table, Table], name: str) -> None:
     """A chunk of nothing is refused."""
     with pytest.raises(InvalidArgument, match=name):
         build_copier(pair, **{name: 0})
@@ -232,7 +234,9 @@ def test_numbers_must_be_positive(pair: tuple[Table, Table], name: str) -> None:
 
 @settings(max_examples=EXAMPLES)
 @given(pair=draw_pairs(keeps_history=False), rows=st.integers(1, 5), data=st.data())
-def test_any_designs_are_copied(pair: MovePair, rows: int, data: st.DataObject) -> None:
+def test_rows_are_copied_between_any_two_designs(
+    pair: MovePair, rows: int, data: st.DataObject
+) -> None:
     """A copy and a catch-up after it show the rows of the source, in any two designs."""
     tables = WrittenTables(pair)
     since = None
@@ -250,7 +254,9 @@ def test_any_designs_are_copied(pair: MovePair, rows: int, data: st.DataObject) 
         since = tables.now + 1
 
 
-def test_what_is_left_out_is_counted_by_all_copiers(pair: tuple[Table, Table]) -> None:
+def test_rows_with_unknown_keys_are_counted_by_all_copiers_together(
+    pair: tuple[Table, Table],
+) -> None:
     """Rows of unknown keys count, also those of a killed copier; undeclared cells are copied."""
     foreign = [Cell("d", b"foreign", 5, b"x"), Cell("d", b"other", 5, b"y")]
     rows = list_all(pair[0])
@@ -264,7 +270,7 @@ def test_what_is_left_out_is_counted_by_all_copiers(pair: tuple[Table, Table]) -
         assert foreign == [cell for cell in row.cells if cell.timestamp == 5]
 
 
-def test_large_rows_are_read_one_at_a_time(pair: tuple[Table, Table]) -> None:
+def test_a_chunk_filled_by_its_first_row_holds_no_other_row(pair: tuple[Table, Table]) -> None:
     """A chunk whose first row has all of its bytes holds no other."""
     copier = build_copier(pair, chunk_rows=200, chunk_bytes=1)
     progress = CopyProgress.start("target", [b""])

@@ -20,7 +20,7 @@ from rowkey.move.copy_progress import MAX_INTERVALS, PROGRESS_NOTE
     since=st.none() | st.integers(0, 9),
     last=st.binary(max_size=4),
 )
-def test_intervals_of_any_regions_cover_all_keys(
+def test_intervals_of_a_copy_cover_all_keys_without_gap(
     starts: list[bytes], since: int | None, last: bytes
 ) -> None:
     """Each interval begins where the one before ends, and a stored progress reads back."""
@@ -52,7 +52,9 @@ def build_progress() -> CopyProgress:
         (1, "start", "x", "non-hexadecimal"),
     ],
 )
-def test_a_damaged_progress_is_refused(index: int, field: str, value: object, reason: str) -> None:
+def test_a_stored_copy_progress_with_a_gap_or_overlap_is_refused(
+    index: int, field: str, value: object, reason: str
+) -> None:
     """A gap, an overlap or a wrong type is found when the progress is loaded."""
     document = json.loads(build_progress().to_json())
     document["intervals"][index][field] = value
@@ -62,7 +64,7 @@ def test_a_damaged_progress_is_refused(index: int, field: str, value: object, re
         load_progress(catalog, "source")
 
 
-def test_a_progress_is_stored_and_removed() -> None:
+def test_the_progress_of_a_copy_is_stored_read_and_removed() -> None:
     """The note is written, read and removed."""
     catalog = open_catalog("memory:")
     assert load_progress(catalog, "source") is None

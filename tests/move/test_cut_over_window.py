@@ -76,7 +76,7 @@ class PacedClients:
 
 
 @pytest.mark.long
-def test_writers_wait_a_short_time_for_a_cut_over(hbase_url: str) -> None:
+def test_clients_lose_no_row_in_five_switches_and_wait_a_short_time(hbase_url: str) -> None:
     """Eight clients lose no row in five switches to and fro; the longest waits are recorded."""
     name = f"window.{token_hex(4)}"
     windows_s, spans = [], []

@@ -26,7 +26,7 @@ from rowkey.move.row_images import RowImageReader
     st.sampled_from(["source", "target"]),
 )
 @settings(max_examples=15 if IS_LONG else 8)
-def test_repaired_tables_are_equal(
+def test_both_tables_are_equal_after_a_repair_of_differences(
     source: str, target: str, written: list[tuple[dict[str, Any], str, bool]], primary: str
 ) -> None:
     """After the repair clients read in both tables what the primary one had."""
@@ -58,7 +58,9 @@ def _sort_fields(row: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 @engines
-def test_a_row_behind_a_newer_delete_is_written_to_both(engine: str, tmp_path: Path) -> None:
+def test_a_row_hidden_by_a_delete_in_the_target_gets_a_later_timestamp(
+    engine: str, tmp_path: Path
+) -> None:
     """A missing row that a delete of the target hides gets the next timestamp in both tables."""
     url = "memory:" if engine == "memory" else f"rocks:{tmp_path / 'tables'}"
     with open_twins("by_user", "by_number", url) as twins:
@@ -75,7 +77,9 @@ def test_a_row_behind_a_newer_delete_is_written_to_both(engine: str, tmp_path: P
         assert {AT + 501} == {cell.timestamp for cell in found.cells if cell.value}
 
 
-def test_a_row_that_cannot_be_mended_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_that_cannot_be_repaired_is_reported_with_the_hiding_delete(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """If the write does not help, the row is reported with the delete that hides it."""
     with open_twins("by_user", "by_number") as twins:
         twins.write(build_row(1), AT, "s")
@@ -92,7 +96,7 @@ def _write_nothing(*_arguments: object, **_options: object) -> None:
     """Lose a write."""
 
 
-def test_a_row_that_agrees_meanwhile_is_left_alone() -> None:
+def test_a_difference_that_clients_removed_is_not_repaired() -> None:
     """A difference that clients have removed is not repaired again."""
     with open_twins("by_user", "by_number") as twins:
         twins.write(build_row(1), AT, "s")
@@ -104,7 +108,7 @@ def test_a_row_that_agrees_meanwhile_is_left_alone() -> None:
             list(repair_differences(*twins.states, [], primary="both"))
 
 
-def test_a_change_of_a_client_during_a_repair_is_left_alone(
+def test_a_change_by_a_client_during_a_repair_is_not_deleted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What a client of another process writes to both tables meanwhile is not deleted again."""

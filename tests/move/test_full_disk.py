@@ -9,7 +9,7 @@ from typing import Any
 from reliability.shim import build_shim, run_with_shim
 
 
-def test_a_move_on_a_full_disk_goes_on_once_there_is_space(tmp_path: Path) -> None:
+def test_a_move_on_a_full_disk_continues_once_there_is_space(tmp_path: Path) -> None:
     """Whenever the disk becomes full, the move names that, and later no row or cell is lost."""
     place = tmp_path / "place"
     place.mkdir()

@@ -15,7 +15,9 @@ from rowkey.table import drop_table
 FIELDS = {"host": "text", "ts": "timestamp_ms", "message": "text"}
 
 
-def test_a_table_is_moved_while_a_client_writes_it(hbase_url: str, tmp_path: Path) -> None:
+def test_a_table_is_moved_on_a_cluster_while_a_client_writes_it(
+    hbase_url: str, tmp_path: Path
+) -> None:
     """Rows written before, during and after a move are in the new table, under its key."""
     name = f"m{token_hex(4)}"
     old = Design(name, "[ts][host]", fields=FIELDS)

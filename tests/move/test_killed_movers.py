@@ -172,7 +172,7 @@ def name_last_boundary(folder: Path) -> str:
     return read_lines(folder / "boundaries")[-1].split(" ", 1)[1]
 
 
-def test_a_killed_mover_goes_on(tmp_path: Path) -> None:
+def test_a_mover_killed_at_boundaries_and_at_random_loses_nothing(tmp_path: Path) -> None:
     """After kills at boundaries and at random nothing is lost, and the move is finished."""
     random, move = Random(1), KilledMove(tmp_path / "move", 1)
     for boundary in QUICK_BOUNDARIES:
@@ -185,7 +185,7 @@ def test_a_killed_mover_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_mover_that_is_killed_at_each_step_goes_on(tmp_path: Path) -> None:
+def test_a_mover_killed_at_every_boundary_loses_nothing(tmp_path: Path) -> None:
     """A kill at every boundary, one move each, loses nothing."""
     names: Counter[str] = Counter()
     boundary, rows_again, checked, started_s = 1, 0, 0, time.monotonic()
@@ -210,7 +210,7 @@ def test_a_mover_that_is_killed_at_each_step_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_mover_that_is_killed_at_many_moments_goes_on(tmp_path: Path) -> None:
+def test_a_mover_killed_at_a_hundred_random_moments_loses_nothing(tmp_path: Path) -> None:
     """A hundred kills at random moments lose nothing."""
     random, kills, moves, checked, rows_again = Random(), 0, 0, 0, 0
     while kills < MANY_MOMENTS:

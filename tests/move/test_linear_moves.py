@@ -34,7 +34,7 @@ def play_during_moves(tables: Sequence[Table], url: str, moves: int) -> MoverLoo
 
 
 @pytest.mark.parametrize("engine", ["memory", pytest.param("rocks", marks=pytest.mark.long)])
-def test_threads_see_one_order_during_moves(engine: str) -> None:
+def test_operations_of_eight_threads_are_linearizable_during_moves(engine: str) -> None:
     """All that eight threads see of a row of an embedded engine fits one order during moves."""
     with open_tables(engine) as (url, tables):
         loop = play_during_moves(tables, url, MOVES)
@@ -43,14 +43,14 @@ def test_threads_see_one_order_during_moves(engine: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_threads_see_one_order_during_many_moves(engine: str) -> None:
+def test_operations_of_eight_threads_are_linearizable_during_forty_moves(engine: str) -> None:
     """All that eight threads see of a row fits one order during forty moves."""
     with open_tables(engine) as (url, tables):
         assert play_during_moves(tables, url, MANY_MOVES).rolled_back
 
 
 @pytest.mark.long
-def test_threads_see_one_order_during_moves_on_a_cluster(hbase_url: str) -> None:
+def test_operations_of_eight_threads_on_hbase_are_linearizable_during_moves(hbase_url: str) -> None:
     """All that eight threads of one process see of a row of HBase fits one order during moves."""
     with open_tables("hbase", hbase_url) as (url, tables):
         assert play_during_moves(tables, url, MOVES).rolled_back

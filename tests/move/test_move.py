@@ -47,7 +47,7 @@ def interrupt(*_arguments: object, **_options: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_another_design_after_an_interrupted_start_is_not_ignored(
+def test_a_start_with_another_design_does_not_use_an_interrupted_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A start that was interrupted leaves a table; a start with another design does not use it."""
@@ -62,7 +62,7 @@ def test_another_design_after_an_interrupted_start_is_not_ignored(
         assert str(OTHER.key) == str(move.target.declared_design.key)
 
 
-def test_deletes_are_kept_after_an_interrupted_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_continues_an_interrupted_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run goes on where the start was interrupted, also if it is not given the design."""
     with open_move() as (_, move):
         with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
@@ -74,7 +74,7 @@ def test_deletes_are_kept_after_an_interrupted_start(monkeypatch: pytest.MonkeyP
         assert MOVE_ATTRIBUTES & attributes.keys()
 
 
-def test_a_switch_that_was_interrupted_leaves_the_lease_time(
+def test_an_interrupted_switch_leaves_the_lease_time_of_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """After an interrupted cutover and a finish, clients have the lease time of before."""
@@ -90,8 +90,7 @@ def test_a_switch_that_was_interrupted_leaves_the_lease_time(
         assert 7.0 == move.record.read_entry().max_stale_s
 
 
-def test_limits_that_did_not_change_leave_what_was_learned() -> None:
-    """The rate that slow writes have lowered stays until a limit is changed."""
+def test_a_rate_lowered_by_slow_writes_stays_until_a_limit_is_changed() -> None:
     with open_move() as (_, move):
         move.start(NEW)
         move.throttle(rows_per_s=1_000.0, max_p99_ms=10.0)
@@ -113,7 +112,7 @@ def test_limits_that_did_not_change_leave_what_was_learned() -> None:
 
 
 @pytest.mark.parametrize("limit", [-1.0, 0.0, float("nan"), float("inf")])
-def test_a_limit_that_is_none_is_refused_at_once(limit: float) -> None:
+def test_an_impossible_copy_limit_is_refused_when_it_is_set(limit: float) -> None:
     """A throttle with an impossible limit is refused, rather than the copy that reads it."""
     with open_move() as (_, move):
         move.start(NEW)
@@ -123,7 +122,7 @@ def test_a_limit_that_is_none_is_refused_at_once(limit: float) -> None:
             move.throttle(rows_per_s=None, max_p99_ms=limit)
 
 
-def test_a_move_that_ends_while_another_process_waits_is_a_conflict() -> None:
+def test_a_process_waiting_for_a_move_that_ends_gets_a_conflict_error() -> None:
     """A process that waits for the lock of a move is told that the move has ended."""
     with open_move() as (_, move):
         move.run(NEW)
@@ -140,7 +139,7 @@ def test_a_move_that_ends_while_another_process_waits_is_a_conflict() -> None:
 
 
 @pytest.mark.parametrize("is_cut_over", [False, True])
-def test_a_move_that_is_finished_takes_no_other_step(
+def test_after_an_interrupted_finish_only_finish_is_accepted(
     monkeypatch: pytest.MonkeyPatch, *, is_cut_over: bool
 ) -> None:
     """After an interrupted finish every step but finish is refused, and finish ends the move."""
@@ -158,7 +157,7 @@ def test_a_move_that_is_finished_takes_no_other_step(
         assert 1 == table.count()
 
 
-def test_the_only_copy_of_the_rows_is_not_dropped() -> None:
+def test_finish_does_not_drop_the_only_copy_of_the_rows() -> None:
     """If the table that is read is missing, a finish keeps the other one."""
     with open_move() as (_, move):
         move.run(NEW)
@@ -169,7 +168,7 @@ def test_the_only_copy_of_the_rows_is_not_dropped() -> None:
         assert move.engine.has_table("logs")
 
 
-def test_a_transfer_and_a_move_do_not_mix() -> None:
+def test_a_table_that_is_being_moved_is_not_transferred() -> None:
     """A table whose rows are being moved is not transferred, as both keep notes of a copy."""
     with open_move() as (table, move), rowkey.open(NEW, f"memory:{token_hex(4)}") as other:
         move.run(NEW)
@@ -181,7 +180,7 @@ def test_a_transfer_and_a_move_do_not_mix() -> None:
         assert transfer_table(table, other).has_passed
 
 
-def test_changed_rows_keep_to_the_limits() -> None:
+def test_a_verification_waits_while_the_copy_is_paused() -> None:
     """A verification waits with the rows that have changed while the copy is paused."""
     with open_move() as (_, move):
         move.run(NEW)
@@ -199,7 +198,7 @@ def test_changed_rows_keep_to_the_limits() -> None:
         assert 2 == sum(one["step"] == "verified" for one in move.status.history)
 
 
-def test_a_run_follows_a_forced_switch_that_was_interrupted(
+def test_a_copy_begins_although_a_catch_up_was_interrupted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The progress of an interrupted catch-up does not keep the copy from beginning."""
@@ -213,7 +212,7 @@ def test_a_run_follows_a_forced_switch_that_was_interrupted(
 
 
 @pytest.mark.parametrize("is_cut_over", [False, True])
-def test_a_finish_is_repeated_in_vain(is_cut_over: bool) -> None:
+def test_a_repeated_finish_drops_nothing_more(is_cut_over: bool) -> None:
     """A finish after the end of the move drops nothing more, and says which table was dropped."""
     with open_move() as (table, move):
         move.run(NEW)
@@ -226,7 +225,7 @@ def test_a_finish_is_repeated_in_vain(is_cut_over: bool) -> None:
         assert 1 == table.count()
 
 
-def test_both_tables_have_their_entries_in_a_given_catalog() -> None:
+def test_a_catalog_given_as_argument_has_the_entries_of_both_tables() -> None:
     """A catalog that is only an argument has the entry of the target too."""
     url, catalog = f"memory:{token_hex(4)}", f"memory:{token_hex(4)}"
     with (

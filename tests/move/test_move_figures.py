@@ -42,7 +42,7 @@ def count_rows(move: Move) -> int:
 
 
 @pytest.mark.long
-def test_a_copy_keeps_its_rate_and_pauses(tmp_path: Path) -> None:
+def test_a_copy_keeps_its_rate_and_pauses_within_a_second(tmp_path: Path) -> None:
     """Over half a minute the rate is kept within a twentieth; a pause acts within a second."""
     url = f"rocks:{tmp_path / 'data'}"
     with rowkey.open(OLD, url, max_stale=0.1) as table, Move.from_table(table, url) as move:
@@ -76,7 +76,7 @@ def test_a_copy_keeps_its_rate_and_pauses(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_clients_wait_shortly_during_a_switch(tmp_path: Path) -> None:
+def test_clients_wait_at_most_two_seconds_during_a_switch(tmp_path: Path) -> None:
     """Of the longest operations during each of twenty switches the slowest take two seconds."""
     url = f"rocks:{tmp_path / 'data'}"
     is_over, longest_s = Event(), [0.0] * WRITERS

@@ -25,7 +25,7 @@ DESIGN = 1
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_move_survives_faults(
+def test_a_move_loses_nothing_while_servers_are_killed(
     seed: int, hbase_url: str, hbase_cluster: Cluster, tmp_path: Path
 ) -> None:
     """Nothing is lost or out of order while servers are killed, and both tables are equal."""
@@ -66,7 +66,9 @@ def kill_movers(moved: MovedTable, random: Random, kills: int, kills_in_switch: 
 
 
 @pytest.mark.long
-def test_a_killed_mover_is_started_again(hbase_url: str, tmp_path: Path) -> None:
+def test_a_mover_killed_while_copying_or_cutting_over_leaves_nothing_behind(
+    hbase_url: str, tmp_path: Path
+) -> None:
     """A mover killed in its copy and one killed in its cut-over leave nothing behind."""
     with MovedTable(hbase_url, tmp_path, lifetime_s=1.5) as moved:
         kill_movers(moved, Random(1), QUICK_KILLS, QUICK_KILLS)
@@ -76,7 +78,7 @@ def test_a_killed_mover_is_started_again(hbase_url: str, tmp_path: Path) -> None
 
 
 @pytest.mark.long
-def test_movers_are_killed_many_times(hbase_url: str, tmp_path: Path) -> None:
+def test_movers_killed_at_many_moments_lose_nothing(hbase_url: str, tmp_path: Path) -> None:
     """Movers killed at many moments lose nothing, and both tables are equal at the end."""
     with MovedTable(hbase_url, tmp_path, lifetime_s=1.5) as moved:
         kill_movers(moved, Random(2), KILLS, KILLS_IN_SWITCH)

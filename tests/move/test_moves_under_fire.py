@@ -51,7 +51,7 @@ def fire_at_small_table(folder: Path, engine: str, seed: int) -> MoveUnderFire:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_nothing_is_lost_during_a_move(seed: int, tmp_path: Path) -> None:
+def test_after_each_step_of_a_move_both_tables_equal_the_model(seed: int, tmp_path: Path) -> None:
     """After each step both tables have exactly the versions of the oracle."""
     with fire_at_small_table(tmp_path, ("memory", "rocks")[seed % 2], seed) as fire:
         fire.run(with_roll_back=seed % 2 == 0)
@@ -61,7 +61,7 @@ def test_nothing_is_lost_during_a_move(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_nothing_is_lost_during_many_moves(engine: str, tmp_path: Path) -> None:
+def test_twenty_moves_to_three_designs_lose_nothing(engine: str, tmp_path: Path) -> None:
     """Twenty moves of more rows to three designs lose nothing."""
     changes = deaths = compactions = kills = uncertain = 0
     for seed in range(MANY_SEEDS):
@@ -232,7 +232,7 @@ SLOW_BUGS = ("the switch copies nothing", "undeclared cells are not copied")
     "bug",
     [pytest.param(bug, marks=[pytest.mark.long] * (bug in SLOW_BUGS)) for bug in PLANTED_BUGS],
 )
-def test_a_planted_bug_is_found(bug: str, tmp_path: Path) -> None:
+def test_a_planted_bug_in_a_move_is_found(bug: str, tmp_path: Path) -> None:
     """The oracle differs from a table within some moves with a planted bug."""
     for seed in range(MAX_SEEDS):
         try:
@@ -244,7 +244,9 @@ def test_a_planted_bug_is_found(bug: str, tmp_path: Path) -> None:
     pytest.fail(f"not found in {MAX_SEEDS} moves")
 
 
-def test_a_client_that_forgets_the_record_is_found(tmp_path: Path) -> None:
+def test_a_client_that_does_not_reread_the_move_record_is_found_to_lose_writes(
+    tmp_path: Path,
+) -> None:
     """A client that does not read the record again after a write loses it, if it slept before."""
     # Threads under fire are seldom asleep at the right moment.
     with plant(MoveFollower, "write_row", write_and_forget):
@@ -256,7 +258,7 @@ def test_a_client_that_forgets_the_record_is_found(tmp_path: Path) -> None:
     pytest.fail("not found")
 
 
-def test_a_switch_that_does_not_wait_for_clients_is_found(tmp_path: Path) -> None:
+def test_a_switch_that_does_not_wait_for_leases_is_found_to_lose_writes(tmp_path: Path) -> None:
     """A client whose lease is not over increments a field of the source in vain."""
     # Under fire all clients read of the switch at once.
     with plant(rowkey.move.switch, "compute_wait_s", lambda *_: 0.0), pytest.raises(AssertionError):

@@ -14,7 +14,7 @@ from rowkey.move import FindingLevel, RepairOutcome, plan_move, repair_differenc
 from rowkey.table import drop_table, rename_design
 
 
-def test_tables_are_compared_and_repaired_on_a_cluster(hbase_url: str) -> None:
+def test_tables_on_a_cluster_are_compared_and_repaired(hbase_url: str) -> None:
     """Missing, extra, changed and hidden rows are found, and are equal after the repair."""
     prefix, families = f"m{token_hex(4)}.", {"d": {"versions": 3}}
     designs = [
@@ -48,7 +48,7 @@ def test_tables_are_compared_and_repaired_on_a_cluster(hbase_url: str) -> None:
         assert build_row(9) == row
 
 
-def test_undeclared_cells_are_moved_on_a_cluster(hbase_url: str) -> None:
+def test_undeclared_cells_are_moved_on_a_cluster_without_loss(hbase_url: str) -> None:
     """Each planted damage is found, and foreign writers lose no cell in silence."""
     prefix = f"m{token_hex(4)}."
     with ExitStack() as stack:

@@ -61,25 +61,27 @@ PLAIN_SEEN = {**FIELDS, "seen": "timestamp_ms"}
         (Design("by_user", KEY, fields=FIELDS), "table", "the table itself"),
     ],
 )
-def test_what_blocks_is_named_with_its_place(target: Design, path: str, problem: str) -> None:
+def test_each_obstacle_to_a_move_is_named_with_its_place(
+    target: Design, path: str, problem: str
+) -> None:
     """Each obstacle that the designs show is found, with the place of the design file."""
     assert problem in find_blocking(target)[path]
 
 
-def test_a_field_as_timestamp_must_be_so_in_both() -> None:
+def test_a_timestamp_field_of_only_one_design_blocks_the_move() -> None:
     """A field that only one design stores as the cell timestamp blocks the move."""
     source = Design("seen", "[user][at][number]", fields=PLAIN_SEEN, writes={"time": "at"})
     found = find_blocking(build_target(fields=STAMPED, writes={"time": "at"}), source)
     assert "the cell timestamp is seen in the target" == found["fields.seen.at"]
 
 
-def test_given_splits_need_no_sample() -> None:
+def test_a_target_with_given_splits_needs_no_sample() -> None:
     """Boundaries that are given need no sample, and a suitable target is not blocked."""
     assert {} == find_blocking(build_target(splits="sample"), has_splits=True)
     assert {} == find_blocking(build_target())
 
 
-def test_what_is_different_afterwards_is_a_warning() -> None:
+def test_packing_fewer_versions_or_a_shorter_ttl_in_the_target_are_warnings() -> None:
     """Packed fields, fewer versions, a shorter time to live and a salted source are warnings."""
     target = build_target(
         "[number][user][at]", PACKED, families={"d": {"versions": 2, "ttl": "5d"}}
@@ -92,14 +94,14 @@ def test_what_is_different_afterwards_is_a_warning() -> None:
     )
 
 
-def test_a_salted_source_with_a_cell_timestamp_is_refused() -> None:
+def test_a_move_from_a_salted_source_with_a_timestamp_field_is_refused() -> None:
     """What no client could write to both tables is refused before the move is announced."""
     options: dict[str, Any] = {"fields": STAMPED, "writes": {"time": "at"}}
     source, target = build_target("[salt(4)][user][at][number]", **options), build_target(**options)
     assert "cannot be told from a delete of the row" in find_blocking(target, source)["key"]
 
 
-def test_a_target_with_a_random_salt_is_refused() -> None:
+def test_a_move_to_a_target_with_a_random_salt_is_refused() -> None:
     """Two writes of one millisecond to copies of a row could not be ordered."""
     assert ["key"] == list(find_blocking(build_target("[salt(4)][number][user][at]")))
 
@@ -113,7 +115,7 @@ def read_everything(table: Table) -> list[Any]:
 
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_a_plan_changes_nothing(engine: str, tmp_path: Path) -> None:
+def test_a_plan_changes_neither_tables_nor_catalog(engine: str, tmp_path: Path) -> None:
     """All cells, the catalog and the tables of the engine are the same after a plan."""
     url = "memory:" if engine == "memory" else f"rocks:{tmp_path / 'tables'}"
     with rowkey.open(SOURCE, url) as table:
@@ -135,7 +137,7 @@ def test_a_plan_changes_nothing(engine: str, tmp_path: Path) -> None:
         assert (engine == "rocks") == (plan.free_bytes is not None)
 
 
-def test_a_few_rows_of_many_are_read(tmp_path: Path) -> None:
+def test_a_plan_reads_only_a_sample_of_a_large_table(tmp_path: Path) -> None:
     """Of a large table only a sample is read, and the number of rows is an estimate."""
     with rowkey.open(SOURCE, f"rocks:{tmp_path / 'tables'}") as table:
         for number in range(500):
@@ -145,7 +147,7 @@ def test_a_few_rows_of_many_are_read(tmp_path: Path) -> None:
     assert 500 == plan.rows
 
 
-def test_colliding_rows_block_the_move() -> None:
+def test_rows_that_collide_in_the_target_block_the_move() -> None:
     """Two rows with one place are named; without the check it is a warning."""
     with rowkey.open(SOURCE, "memory:") as table:
         for at in (0, 1):
@@ -163,7 +165,7 @@ def test_colliding_rows_block_the_move() -> None:
     assert ("warning", "key") in find_levels(unchecked)
 
 
-def test_rows_that_the_new_limits_refuse_block_the_move() -> None:
+def test_a_value_that_is_too_long_for_the_new_design_blocks_the_move() -> None:
     """A value that is too long for the new design is found in the sample."""
     fields = {**FIELDS, "note": {"type": "text", "nullable": True, "max_bytes": 5}}
     with rowkey.open(SOURCE, "memory:") as table:
@@ -175,7 +177,7 @@ def test_rows_that_the_new_limits_refuse_block_the_move() -> None:
     assert "1 of the rows that were read cannot be moved: field note" in str(blocking)
 
 
-def test_versions_that_cannot_be_packed_block_the_move() -> None:
+def test_an_old_version_that_cannot_be_decoded_blocks_a_move_that_packs() -> None:
     """An older version that the design cannot decode is named if the move decodes it, not else."""
     with rowkey.open(SOURCE, "memory:") as table:
         row = build_row(1)
@@ -192,7 +194,7 @@ def test_versions_that_cannot_be_packed_block_the_move() -> None:
     )
 
 
-def test_cells_with_a_time_to_live_are_a_note() -> None:
+def test_a_plan_notes_that_cells_have_a_time_to_live() -> None:
     """An embedded engine keeps the time to live of a cell, and the plan says so."""
     with rowkey.open(SOURCE, "memory:") as table:
         mutation = SOURCE.layout.encode_event(build_row(1), timestamp=get_time_ms())
@@ -201,14 +203,14 @@ def test_cells_with_a_time_to_live_are_a_note() -> None:
         assert ("note", "cells") in find_levels(plan_move(table, build_target()))
 
 
-def test_names_that_are_taken_block_the_move() -> None:
+def test_an_existing_table_with_the_name_of_the_target_blocks_the_move() -> None:
     """A table with the name of the target is not overwritten."""
     url = "memory:taken"
     with rowkey.open(SOURCE, url) as table, rowkey.open(build_target(), url):
         assert ("blocking", "table") in find_levels(plan_move(table, build_target()))
 
 
-def test_companions_do_not_move(tmp_path: Path) -> None:
+def test_a_table_with_companions_cannot_be_moved(tmp_path: Path) -> None:
     """Neither a table with companions nor a companion can move."""
     main = write_designs(tmp_path)
     with rowkey.open(main, "memory:") as table:
@@ -217,7 +219,9 @@ def test_companions_do_not_move(tmp_path: Path) -> None:
         assert ("blocking", "table") in find_levels(plan_move(companion, build_target()))
 
 
-def test_collisions_that_vanish_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_collisions_whose_rows_are_deleted_meanwhile_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Rows that clients delete between the two reads of a collision are named by their number."""
     target = build_target("[truncate(user, 1)][at][number]")
     with rowkey.open(SOURCE, "memory:") as table:
@@ -232,7 +236,7 @@ def test_collisions_that_vanish_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
-def test_undeclared_cells_are_counted_before_the_move() -> None:
+def test_a_plan_counts_the_undeclared_cells() -> None:
     """Cells that the design does not have are named: those that are moved, and the others."""
     with rowkey.open(SOURCE, "memory:") as table:
         write_row(table, build_row(1), MADE_EARLIER_MS)
@@ -252,7 +256,7 @@ def test_undeclared_cells_are_counted_before_the_move() -> None:
     assert "它们会留在旧表：删除行时" in translate(problem)
 
 
-def test_a_family_that_keeps_less_of_undeclared_cells_is_warned_of() -> None:
+def test_a_plan_warns_of_a_family_that_keeps_fewer_versions_of_undeclared_cells() -> None:
     """A family without fields that keeps fewer versions in the target is named."""
     families = {"d": {"versions": 3}, "f": {"versions": 3}}
     source = Design("t", KEY, fields=FIELDS, families=families)
@@ -264,7 +268,9 @@ def test_a_family_that_keeps_less_of_undeclared_cells_is_warned_of() -> None:
     assert "warning: families.f.versions: " in str(warning)
 
 
-def test_a_sample_of_large_rows_ends_at_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_stops_sampling_large_rows_at_its_byte_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A plan reads some rows more than its bytes, however many rows it may read."""
     monkeypatch.setattr("rowkey.move.preflight.SAMPLE_BYTES", 5_000)
     monkeypatch.setattr("rowkey.move.preflight.PIECE_ROWS", 2)

@@ -42,13 +42,13 @@ def write_until(limit: RateLimit, time: SimulatedTime, end: float, call_s: float
 
 
 @pytest.mark.parametrize("rate", [300, 5_000, 200_000])
-def test_a_rate_is_held(rate: int, time: SimulatedTime) -> None:
+def test_copied_rows_are_within_5_percent_of_the_rate_limit(rate: int, time: SimulatedTime) -> None:
     """Over 30 seconds the rows are within 5 percent of the limit."""
     limit = RateLimit(rate, clock=time, sleep=time.sleep)
     assert 30 * rate == pytest.approx(write_until(limit, time, 30, 0.001), rel=0.05)
 
 
-def test_a_rate_changes_while_it_is_used(time: SimulatedTime) -> None:
+def test_a_new_rate_limit_acts_within_a_second(time: SimulatedTime) -> None:
     """A new limit acts within a second, although the old one left a debt."""
     limit = RateLimit(100, clock=time, sleep=time.sleep)
     write_until(limit, time, 5)
@@ -59,7 +59,7 @@ def test_a_rate_changes_while_it_is_used(time: SimulatedTime) -> None:
     assert 1_000 == pytest.approx(write_until(limit, time, 17), rel=0.05)
 
 
-def test_a_pause_stops_writes_at_once(time: SimulatedTime) -> None:
+def test_a_pause_stops_writes_at_once_and_is_not_made_up_for(time: SimulatedTime) -> None:
     """While paused nothing is written, and what was not is not made up for."""
     limit = RateLimit(1_000, clock=time, sleep=time.sleep)
     write_until(limit, time, 2)
@@ -70,7 +70,7 @@ def test_a_pause_stops_writes_at_once(time: SimulatedTime) -> None:
     assert 1_000 == pytest.approx(write_until(limit, time, 11), rel=0.15)
 
 
-def test_slow_calls_lower_the_rate_and_fast_ones_raise_it(time: SimulatedTime) -> None:
+def test_slow_calls_halve_the_rate_and_fast_ones_raise_it(time: SimulatedTime) -> None:
     """The rate falls to the half while calls are too slow, and rises again."""
     limit = RateLimit(10_000, max_p99_ms=20, clock=time, sleep=time.sleep)
     write_until(limit, time, 10, 0.030)
@@ -84,7 +84,7 @@ def test_slow_calls_lower_the_rate_and_fast_ones_raise_it(time: SimulatedTime) -
     assert 10_000 == limit.effective_rows_per_s
 
 
-def test_without_a_limit_slow_calls_lower_the_rate_as_well(time: SimulatedTime) -> None:
+def test_slow_calls_lower_the_rate_without_a_limit(time: SimulatedTime) -> None:
     """The first rate is derived from what was written."""
     limit = RateLimit(max_p99_ms=20, clock=time, sleep=time.sleep)
     assert limit.effective_rows_per_s is None
@@ -93,7 +93,7 @@ def test_without_a_limit_slow_calls_lower_the_rate_as_well(time: SimulatedTime) 
 
 
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
-def test_a_limit_must_be_above_zero(value: float) -> None:
+def test_a_rate_limit_must_be_above_zero(value: float) -> None:
     """A rate that would never end, or is none, is refused."""
     with pytest.raises(InvalidArgument, match="rows_per_s"):
         RateLimit(value)

@@ -31,7 +31,7 @@ def pause_shortly(seconds: float) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", [1, 3])
-def test_writers_of_the_official_client_lose_nothing(
+def test_writes_of_the_official_client_before_the_cut_over_are_in_the_new_table(
     number: int, hbase_url: str, hbase_cluster: Cluster
 ) -> None:
     """All puts, deletes and increments acknowledged before the cut-over are in the new table."""

@@ -168,7 +168,7 @@ def check_write_that_slept(write: str, first: int, last: int, url: str) -> None:
 
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize(("first", "last"), SLEEPS)
-def test_a_write_that_slept_is_in_the_table_that_is_read(
+def test_a_write_by_a_suspended_client_is_in_the_active_table(
     write: str, first: int, last: int, tmp_path: Path
 ) -> None:
     """A write that returns is seen by all clients, whatever steps were taken while it slept."""
@@ -212,6 +212,6 @@ def check_increment_at_a_cut_over(url: str, *, is_told: bool) -> None:
             assert {**BEFORE, "hits": 6} == other.get(KEY)
 
 
-def test_an_increment_that_slept_until_a_cut_over_is_made_in_the_target(tmp_path: Path) -> None:
+def test_an_increment_suspended_during_a_cut_over_is_made_in_the_target(tmp_path: Path) -> None:
     """A thread that stood still does not change the source once the target is read."""
     check_increment_at_a_cut_over(f"memory:{tmp_path}", is_told=True)

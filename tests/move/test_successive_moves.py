@@ -23,7 +23,7 @@ READS = [{"name": "one", "where": "id = ?"}]
 STALE_S = 0.02
 
 
-def test_a_move_that_was_given_up_can_be_made_again(tmp_path: Path) -> None:
+def test_a_client_of_an_abandoned_move_uses_the_target_of_the_second_one(tmp_path: Path) -> None:
     """A client that knew the first target, of the same name, writes and reads the second one."""
     url = f"memory:{tmp_path}"
     with rowkey.open(OLD, url, max_stale=STALE_S) as table:
@@ -41,7 +41,7 @@ def test_a_move_that_was_given_up_can_be_made_again(tmp_path: Path) -> None:
         assert [{"id": 1, "note": "second"}, {"id": 2, "note": "third"}] == list(table.scan())
 
 
-def test_a_client_that_slept_through_a_whole_try_uses_the_target_of_the_next(
+def test_a_client_suspended_during_an_abandoned_move_uses_the_new_target(
     tmp_path: Path,
 ) -> None:
     """The target that it has open was dropped, and another one has its name."""
@@ -58,7 +58,7 @@ def test_a_client_that_slept_through_a_whole_try_uses_the_target_of_the_next(
     assert {"id": 1, "note": "second"} == found
 
 
-def test_a_table_whose_target_is_dropped_can_be_used(tmp_path: Path) -> None:
+def test_a_source_is_usable_after_a_mover_died_dropping_the_target(tmp_path: Path) -> None:
     """A mover that died after it dropped the target keeps no client from the source."""
     url = f"memory:{tmp_path}"
     with rowkey.open(OLD, url, max_stale=STALE_S) as table:
@@ -78,7 +78,7 @@ def test_a_table_whose_target_is_dropped_can_be_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_finished", [False, True])
-def test_a_client_that_slept_through_a_move_follows_the_next_one(
+def test_a_client_suspended_during_a_move_follows_the_next_move(
     tmp_path: Path, *, is_finished: bool
 ) -> None:
     """Its first write after two moves is seen by all clients, and it reads what they wrote."""
@@ -102,7 +102,7 @@ def test_a_client_that_slept_through_a_move_follows_the_next_one(
             assert {"id": 1, "note": "new"} == other.get(id=1)
 
 
-def test_threads_that_meet_the_end_of_a_move_leave_the_lease_open(tmp_path: Path) -> None:
+def test_the_lease_is_still_renewed_after_threads_see_the_end_of_a_move(tmp_path: Path) -> None:
     """The lease of the table that is used from now on goes on to be renewed in the background."""
     url, threads = f"memory:{tmp_path}", 8
     with (
@@ -124,7 +124,7 @@ def test_threads_that_meet_the_end_of_a_move_leave_the_lease_open(tmp_path: Path
         assert not table.lease._is_closed
 
 
-def test_all_clients_of_a_process_share_one_clock_after_a_move(tmp_path: Path) -> None:
+def test_all_clients_of_a_process_share_one_row_clock_after_a_move(tmp_path: Path) -> None:
     """A put of one client is not hidden by a delete of the other in the same millisecond."""
     url, now = f"memory:{tmp_path}", 1_000
     with rowkey.open(OLD, url, max_stale=STALE_S, clock=lambda: now) as table:
@@ -143,7 +143,7 @@ def test_all_clients_of_a_process_share_one_clock_after_a_move(tmp_path: Path) -
                 assert {"id": 1, "note": f"{number}"} == other.get(id=1)
 
 
-def test_a_put_is_newer_than_a_load_of_the_same_millisecond(tmp_path: Path) -> None:
+def test_a_put_is_newer_than_a_load_of_the_same_millisecond_during_a_move(tmp_path: Path) -> None:
     """In the salted source, which gets what is loaded into the target, both have row keys."""
     url, now = f"memory:{tmp_path}", 1_000
     salted = rowkey.Design("notes", "[salt(8)][id]", fields=FIELDS)
@@ -161,7 +161,7 @@ def test_a_put_is_newer_than_a_load_of_the_same_millisecond(tmp_path: Path) -> N
         assert {"put"} == {row["note"] for row in table.scan()}
 
 
-def test_a_table_of_a_moved_name_is_not_created(tmp_path: Path) -> None:
+def test_a_table_with_the_old_name_of_a_moved_table_is_not_created(tmp_path: Path) -> None:
     """The error says that the name is in use, and dropping the table frees it."""
     url = f"memory:{tmp_path}"
     with rowkey.open(OLD, url, max_stale=STALE_S), Move("notes", url) as move:
@@ -176,7 +176,9 @@ def test_a_table_of_a_moved_name_is_not_created(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["notes", "notes_2"])
 @pytest.mark.parametrize("key", ["[id]", "[bucket(id, 4)][id]"])
-def test_a_design_with_other_reads_opens_both_tables(tmp_path: Path, table: str, key: str) -> None:
+def test_the_designs_of_both_tables_open_a_table_that_is_being_moved(
+    tmp_path: Path, table: str, key: str
+) -> None:
     """A row that is put through the design of either table is seen by the other clients."""
     url = f"memory:{tmp_path}"
     with rowkey.open(OLD, url, max_stale=STALE_S) as client, Move("notes", url) as move:
@@ -189,7 +191,7 @@ def test_a_design_with_other_reads_opens_both_tables(tmp_path: Path, table: str,
 
 @pytest.mark.parametrize("table", ["notes", "notes_2"])
 @pytest.mark.parametrize("key", ["[id]", "[bucket(id, 4)][id]"])
-def test_no_field_is_added_during_a_move(tmp_path: Path, table: str, key: str) -> None:
+def test_a_field_is_not_added_during_a_move(tmp_path: Path, table: str, key: str) -> None:
     """Two tables with different fields could not both be written."""
     url = f"memory:{tmp_path}"
     more = {**FIELDS, "more": {"type": "text", "nullable": True}}
@@ -207,7 +209,7 @@ def test_no_field_is_added_during_a_move(tmp_path: Path, table: str, key: str) -
             assert {"id": 1, "note": "new", "more": "field"} == other.get(id=1)
 
 
-def test_both_designs_open_a_table_whose_catalog_they_declare(tmp_path: Path) -> None:
+def test_the_catalog_declared_by_one_design_is_used_for_both_tables(tmp_path: Path) -> None:
     """The catalog that a design declares is also used for the other table of the move."""
     url, catalog = f"memory:{tmp_path}", f"file:{tmp_path}"
     old, new = (
@@ -226,7 +228,7 @@ def test_both_designs_open_a_table_whose_catalog_they_declare(tmp_path: Path) ->
             assert 2 == other.count()
 
 
-def test_rows_of_a_batch_need_no_second_key_when_a_move_is_announced(tmp_path: Path) -> None:
+def test_a_batch_keeps_its_row_keys_when_a_move_is_announced(tmp_path: Path) -> None:
     """A key that is a digest is not computed again for the table that the row was built for."""
     url = f"memory:{tmp_path}"
     fields: dict[str, Any] = {
@@ -246,7 +248,7 @@ def test_rows_of_a_batch_need_no_second_key_when_a_move_is_announced(tmp_path: P
 
 
 @pytest.mark.long
-def test_threads_lose_nothing_in_moves_that_follow_each_other(tmp_path: Path) -> None:
+def test_threads_lose_no_row_in_successive_moves(tmp_path: Path) -> None:
     """Each move is given up once, then made; each row that a thread has put is there."""
     url, threads, is_done = f"memory:{tmp_path}", 4, Event()
     with (

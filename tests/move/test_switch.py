@@ -44,7 +44,9 @@ def write_source(move: Move) -> None:
     state.apply_changes([state.build_change(type(state.writer).build_put, ROW)])
 
 
-def test_a_verification_follows_a_copy_of_what_changed(opened: tuple[Table, Move]) -> None:
+def test_a_change_that_reached_only_the_source_is_copied_before_verification(
+    opened: tuple[Table, Move],
+) -> None:
     """A change that reached the source only, as of a client that died, is no difference."""
     _, move = opened
     write_source(move)
@@ -61,7 +63,7 @@ def test_a_copy_is_verified_once_other_writers_have_stopped(opened: tuple[Table,
     assert ROW == table.get(id=1)
 
 
-def test_a_switch_of_a_dead_mover_is_begun_again(opened: tuple[Table, Move]) -> None:
+def test_a_switch_of_a_killed_mover_is_repeated_by_the_next(opened: tuple[Table, Move]) -> None:
     """A mover that died while clients waited does not keep the next one from switching."""
     table, move = opened
 
@@ -74,7 +76,7 @@ def test_a_switch_of_a_dead_mover_is_begun_again(opened: tuple[Table, Move]) -> 
     assert {"id": 1, "note": "old"} == table.get(id=1)
 
 
-def test_clients_of_a_cluster_wait_shortly_for_each_other(tmp_path: Path) -> None:
+def test_a_switch_lasts_no_longer_for_clients_with_long_leases(tmp_path: Path) -> None:
     """A switch lasts no longer for clients that may go on without the catalog for a minute."""
     url, waits_s = f"memory:{tmp_path}", defaultdict[str, list[float]](list)
 

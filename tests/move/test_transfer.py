@@ -34,7 +34,7 @@ def read_rows(table: Table) -> list[Any]:
     return sorted(table.scan(), key=lambda row: row["id"])
 
 
-def test_a_prototype_becomes_a_table_of_another_engine(tmp_path: Path) -> None:
+def test_a_table_is_copied_to_another_engine_and_updated_by_a_second_call(tmp_path: Path) -> None:
     """All rows are copied to a table with another key; a further call copies the changes since."""
     with rowkey.open(OLD, f"rocks:{tmp_path}") as old, rowkey.open(NEW, "memory:new") as new:
         fill(old)
@@ -49,7 +49,9 @@ def test_a_prototype_becomes_a_table_of_another_engine(tmp_path: Path) -> None:
         assert new.get(id=5)["hits"] == 6
 
 
-def test_an_interrupted_copy_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_transfer_is_completed_by_the_next_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A copy that was interrupted is completed by the next call."""
     with rowkey.open(OLD, f"rocks:{tmp_path}") as old, rowkey.open(NEW, "memory:stopped") as new:
         fill(old)
@@ -61,7 +63,7 @@ def test_an_interrupted_copy_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert read_rows(old) == read_rows(new)
 
 
-def test_other_fields_are_refused(tmp_path: Path) -> None:
+def test_a_transfer_to_a_table_with_other_fields_is_refused(tmp_path: Path) -> None:
     """A table with other fields is not filled."""
     other = rowkey.Design("notes", "[id]", fields={"id": "u64", "hits": "i64"})
     with rowkey.open(OLD, f"rocks:{tmp_path}") as old, rowkey.open(other, "memory:other") as new:
@@ -71,7 +73,7 @@ def test_other_fields_are_refused(tmp_path: Path) -> None:
         assert new.count() == 0
 
 
-def test_a_target_with_splits_of_a_sample_is_filled() -> None:
+def test_a_transfer_fills_a_target_whose_splits_came_from_a_sample() -> None:
     """The target is a table already, so it does not matter what its splits were made from."""
     sampled = rowkey.Design("notes", "[id]", fields=FIELDS, splits="sample")
     with (

@@ -101,7 +101,7 @@ changes = st.one_of(
     st.sampled_from(KEY_HOLDS_ALL),
     st.lists(changes, min_size=1, max_size=12),
 )
-def test_a_copy_has_the_undeclared_cells_of_the_source_or_counts_them(
+def test_each_undeclared_cell_is_copied_or_counted_with_a_reason(
     source: str, target: str, written: list[tuple[str, int, Any]]
 ) -> None:
     """Each visible undeclared cell is in the copy with all versions, or counted with a reason."""
@@ -128,7 +128,7 @@ def test_a_copy_has_the_undeclared_cells_of_the_source_or_counts_them(
     ),
     st.lists(changes, min_size=1, max_size=12),
 )
-def test_each_undeclared_cell_is_compared_or_counted(
+def test_with_a_digest_or_salt_in_the_key_undeclared_cells_are_only_counted(
     names: tuple[str, str], written: list[tuple[str, int, Any]]
 ) -> None:
     """With a digest or a salt in the key each undeclared cell is counted, and a copy passes."""
@@ -146,7 +146,7 @@ def test_each_undeclared_cell_is_compared_or_counted(
     assert len(stored) == result.source.carried.cell_count + sum(counted)
 
 
-def test_undeclared_cells_of_several_bucket_counts_are_moved() -> None:
+def test_undeclared_cells_under_several_bucket_counts_are_merged() -> None:
     """Cells that other programs wrote under either row key of a row are merged in the copy."""
     with (
         open_client(DESIGNS["by_user"], "memory:", ManualClock()) as source,
@@ -220,7 +220,9 @@ STAYING: dict[StayReason, tuple[Design, Design, Cell]] = {
 
 
 @pytest.mark.parametrize("reason", STAYING)
-def test_a_cell_that_is_not_moved_is_named_with_its_reason(reason: StayReason) -> None:
+def test_each_undeclared_cell_that_cannot_be_moved_is_named_with_its_reason(
+    reason: StayReason,
+) -> None:
     """A move names each cell that it cannot move along, by column and reason, before and after."""
     old, new, cell = STAYING[reason]
     url = f"memory:{token_hex(4)}"
@@ -487,12 +489,12 @@ def write_foreign_to(state: Any, row: dict[str, Any], cell: Cell) -> None:
 
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_foreign_writers_lose_no_cell_in_silence(engine: str, tmp_path: Path) -> None:
+def test_cells_of_other_programs_are_dropped_only_by_consent(engine: str, tmp_path: Path) -> None:
     """What they write before the cutover is moved; what comes later is dropped by consent."""
     check_foreign_writers(f"{engine}:{tmp_path / 'tables'}", "t")
 
 
-def test_a_finish_that_gives_a_move_up_asks_for_what_clients_have_read() -> None:
+def test_finish_after_a_roll_back_drops_cells_of_the_new_table_only_by_consent() -> None:
     """After a roll back, cells that only the new table has are dropped by consent."""
     with open_move() as (_, move):
         assert move.run(NEW).has_passed
@@ -505,7 +507,7 @@ def test_a_finish_that_gives_a_move_up_asks_for_what_clients_have_read() -> None
 
 
 @pytest.mark.parametrize("is_copied", [False, True])
-def test_a_move_that_is_given_up_asks_for_what_only_the_new_table_has(is_copied: bool) -> None:
+def test_abandoning_a_move_drops_foreign_cells_only_by_consent(is_copied: bool) -> None:
     """What other programs wrote to a table that no client has read is dropped by consent."""
     with open_move() as (table, move):
         (move.run if is_copied else move.start)(NEW)
@@ -520,7 +522,7 @@ def test_a_move_that_is_given_up_asks_for_what_only_the_new_table_has(is_copied:
         assert "t_2" == move.finish(consents=[f"drop 1 cell of column {one}" for one in columns])
 
 
-def test_a_new_table_that_does_not_answer_is_dropped_by_consent(
+def test_abandoning_a_move_drops_an_unreachable_table_only_by_consent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A move is given up, in spite of a table that cannot be compared, by a sentence of its own."""
@@ -546,7 +548,7 @@ def test_a_new_table_that_does_not_answer_is_dropped_by_consent(
     st.sets(row_numbers),
     st.booleans(),
 )
-def test_what_only_a_copy_has_is_counted_wherever_it_stopped(
+def test_cells_that_only_the_copy_has_are_counted_at_any_point_of_the_copy(
     source: str,
     target: str,
     earlier: list[tuple[str, int, Any]],
@@ -570,7 +572,7 @@ def test_what_only_a_copy_has_is_counted_wherever_it_stopped(
     assert len(lone) * cells_of_row == sum(one.cell_count for one in found)
 
 
-def test_cells_that_come_while_a_consent_is_typed_are_asked_for_too() -> None:
+def test_cells_written_while_a_consent_is_typed_need_another_consent() -> None:
     """What another program writes to the old table while somebody types is counted again."""
     with open_move() as (table, move):
         old = table.get_state()
@@ -595,7 +597,9 @@ def test_cells_that_come_while_a_consent_is_typed_are_asked_for_too() -> None:
 
 
 @pytest.mark.parametrize("old_key", ["[salt(4)][id][host]", "[bucket(id, 4)][id][host]"])
-def test_rows_outside_of_all_keys_of_the_old_design_are_dropped_by_consent(old_key: str) -> None:
+def test_rows_outside_of_all_keys_of_the_old_design_are_dropped_only_by_consent(
+    old_key: str,
+) -> None:
     """A row of another program after all buckets, or salts, is named, and holds up a finish."""
     url = f"memory:{token_hex(4)}"
     with (
@@ -617,7 +621,7 @@ def test_rows_outside_of_all_keys_of_the_old_design_are_dropped_by_consent(old_k
         )
 
 
-def test_a_row_whose_key_changes_takes_its_cells_along_in_both_tables() -> None:
+def test_changing_the_key_of_a_row_moves_its_undeclared_cells_in_both_tables() -> None:
     """A client that changes a row's key during a move leaves both tables with the same cells."""
     with open_move() as (table, move):
         move.run(NEW)
@@ -629,7 +633,7 @@ def test_a_row_whose_key_changes_takes_its_cells_along_in_both_tables() -> None:
 
 
 @pytest.mark.parametrize("is_cut_over", [False, True])
-def test_a_repair_asks_for_cells_that_only_the_unread_table_has(is_cut_over: bool) -> None:
+def test_a_repair_deletes_undeclared_cells_only_by_consent(is_cut_over: bool) -> None:
     """A repair deletes cells of other writers by consent, or nothing."""
     with open_move() as (_, move):
         assert move.run(NEW).has_passed
@@ -647,7 +651,7 @@ def test_a_repair_asks_for_cells_that_only_the_unread_table_has(is_cut_over: boo
         assert name == move.finish()
 
 
-def test_a_switch_is_known_however_long_it_is_ago() -> None:
+def test_a_finish_remembers_the_switch_after_200_more_steps() -> None:
     """After 200 more steps a finish still compares what clients have read, a later move's none."""
     with open_move() as (table, move):
         assert move.run(NEW).has_passed
@@ -667,7 +671,9 @@ def test_a_switch_is_known_however_long_it_is_ago() -> None:
             assert "verified" != later.status.history[-2]["step"]
 
 
-def test_lost_cells_of_a_row_in_use_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_missing_in_every_reading_of_a_changing_row_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Of a row that never settles, cells count that the other table lacks in each reading."""
     with open_move() as (table, move):
         assert move.run(NEW).has_passed
@@ -687,7 +693,7 @@ def test_lost_cells_of_a_row_in_use_are_counted(monkeypatch: pytest.MonkeyPatch)
         assert [("d:y", 1)] == [(one.column, one.cell_count) for one in lost]
 
 
-def test_two_movers_at_once_lose_nothing() -> None:
+def test_two_movers_of_the_same_move_end_with_equal_tables() -> None:
     """Movers that begin the same move together end it with equal tables."""
     with open_move() as (table, move), Move("t", move.url) as other:
         for number in range(300):

@@ -72,7 +72,7 @@ changes = st.tuples(puts, st.sampled_from(["st", "st", "st", "s", "t"]), st.bool
     st.lists(changes, max_size=12),
 )
 @settings(max_examples=30 if IS_LONG else 12)
-def test_rows_differ_as_in_a_model(
+def test_differences_of_two_tables_equal_those_of_two_dictionaries(
     source: str, target: str, written: list[tuple[dict[str, Any], str, bool]]
 ) -> None:
     """The differences are those of two dictionaries that got the same changes."""
@@ -133,7 +133,9 @@ def compare_models(old: Model, new: Model) -> dict[tuple[Any, ...], str]:
 
 @pytest.mark.parametrize("design", [*DESIGNS])
 @pytest.mark.parametrize("is_source", [True, False])
-def test_a_row_of_one_table_is_found_in_every_design(design: str, is_source: bool) -> None:
+def test_a_row_that_only_one_table_has_is_found_in_every_design(
+    design: str, is_source: bool
+) -> None:
     """A row that only one table has is a difference, whichever design either table has."""
     names = (design, "by_user") if is_source else ("by_user", design)
     with open_twins(*names) as twins:
@@ -146,13 +148,13 @@ def test_a_row_of_one_table_is_found_in_every_design(design: str, is_source: boo
 
 
 @engines
-def test_planted_faults_are_found_and_named(engine: str, tmp_path: Path) -> None:
+def test_six_planted_faults_are_found_with_their_rows(engine: str, tmp_path: Path) -> None:
     """Six faults among many rows are found, each with its row."""
     plant_and_find_faults(3_000, build_url(engine, tmp_path))
 
 
 @pytest.mark.long
-def test_faults_are_found_among_a_million_rows(tmp_path: Path) -> None:
+def test_planted_faults_are_found_among_a_million_rows(tmp_path: Path) -> None:
     """The same six faults are found in large tables."""
     plant_and_find_faults(1_000_000, build_url("rocks", tmp_path))
 
@@ -193,7 +195,7 @@ def plant_and_find_faults(count: int, url: str) -> None:
     assert 1 == result.source.skipped_count
 
 
-def test_a_row_under_a_wrong_digest_is_no_row() -> None:
+def test_a_row_key_that_does_not_match_its_fields_is_reported() -> None:
     """A row key that the fields of its row do not give is named, though it can be decoded."""
     with open_twins("by_digest", "by_user") as twins:
         twins.write(build_row(1), AT)
@@ -206,7 +208,7 @@ def test_a_row_under_a_wrong_digest_is_no_row() -> None:
 
 
 @engines
-def test_older_versions_are_compared(engine: str, tmp_path: Path) -> None:
+def test_a_wrong_older_version_is_found(engine: str, tmp_path: Path) -> None:
     """A wrong version behind the newest one is found."""
     with open_twins("by_user", "wide", build_url(engine, tmp_path)) as twins:
         twins.write(build_row(1, amount=7), AT, "s")
@@ -219,7 +221,7 @@ def test_older_versions_are_compared(engine: str, tmp_path: Path) -> None:
 
 
 @engines
-def test_writers_make_no_difference(engine: str, tmp_path: Path) -> None:
+def test_concurrent_writes_to_both_tables_are_no_difference(engine: str, tmp_path: Path) -> None:
     """Clients that write both tables meanwhile are no difference, however far apart the writes."""
     is_done = Event()
     with open_twins("by_user", "by_number", build_url(engine, tmp_path)) as twins:
@@ -248,7 +250,7 @@ def test_writers_make_no_difference(engine: str, tmp_path: Path) -> None:
     assert any(one.unequal_bins for one in results)
 
 
-def test_a_row_that_never_rests_is_unsettled() -> None:
+def test_a_row_that_changes_in_every_comparison_is_reported_as_unsettled() -> None:
     """A row that changes in every attempt to compare it is reported, and is not said to differ."""
     rounds = 0
     with open_twins("by_user", "by_number") as twins:
@@ -265,7 +267,7 @@ def test_a_row_that_never_rests_is_unsettled() -> None:
     assert (0, False) == (result.difference_count, result.has_passed)
 
 
-def test_several_bucket_counts_are_merged() -> None:
+def test_the_newest_copy_of_a_row_under_two_bucket_counts_is_compared() -> None:
     """While rows are stored under two numbers of buckets, the newest copy of each row counts."""
     with (
         open_client(DESIGNS["by_user"], "memory:", ManualClock()) as source,
@@ -284,7 +286,7 @@ def test_several_bucket_counts_are_merged() -> None:
     assert ["missing"] == [one.kind for one in result.differences]
 
 
-def test_other_packing_compares_values_only() -> None:
+def test_tables_with_different_packing_are_compared_by_values_only() -> None:
     """Fields that only one table packs have no timestamps in common, and the result says so."""
     with open_twins("by_user", "packed") as twins:
         twins.write(build_row(1), AT, "s")
@@ -294,7 +296,7 @@ def test_other_packing_compares_values_only() -> None:
     assert result.has_passed
 
 
-def test_a_sample_finds_what_is_in_its_bins() -> None:
+def test_sampled_comparisons_of_all_seeds_find_each_fault() -> None:
     """Samples of all seeds together find each fault about as often as their share says."""
     with open_twins("by_user", "by_number") as twins:
         for number in range(100):
@@ -310,7 +312,7 @@ def test_a_sample_finds_what_is_in_its_bins() -> None:
         verify_move(*twins.states, sample_share=0)
 
 
-def test_many_differences_are_counted() -> None:
+def test_differences_beyond_the_limit_are_counted_and_not_read() -> None:
     """Beyond a limit, rows are counted and not read one by one."""
     with open_twins("by_user", "by_number") as twins:
         for number in range(100):
@@ -324,7 +326,7 @@ def test_many_differences_are_counted() -> None:
     assert not result.has_passed
 
 
-def test_a_search_ends_when_enough_rows_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_ends_when_enough_rows_were_examined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables are not read again for each group of bins once so many rows were examined."""
     monkeypatch.setattr("rowkey.move.difference_search.MAX_GROUP_BYTES", 1)
     scans = []
@@ -342,7 +344,7 @@ def test_a_search_ends_when_enough_rows_are_examined(monkeypatch: pytest.MonkeyP
     assert 2 * 10 >= len(scans)
 
 
-def test_a_share_is_not_less_than_what_is_compared() -> None:
+def test_the_smallest_sample_of_a_comparison_is_one_bin() -> None:
     """The smallest sample is one bin of 4,096, whatever share was asked for."""
     with open_twins("by_user", "by_number") as twins:
         for number in range(100):
@@ -370,7 +372,9 @@ def _everything() -> Any:
     return ScanRange()
 
 
-def test_a_digest_by_exclusive_or_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_digest_by_exclusive_or_misses_rows_that_occur_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The test of rows that are there twice fails if the digest is an exclusive or."""
     with open_twins("by_user", "by_number") as twins:
         twins.write(build_row(1), AT)
@@ -380,7 +384,9 @@ def test_a_digest_by_exclusive_or_fails(monkeypatch: pytest.MonkeyPatch) -> None
             _check_that_a_row_twice_is_seen(twins)
 
 
-def test_a_digest_without_timestamps_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_digest_without_timestamps_misses_planted_faults(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The test of planted faults fails if hashes leave the timestamps out."""
     from rowkey.move.row_hashes import _RowSums
 
@@ -391,10 +397,10 @@ def test_a_digest_without_timestamps_fails(monkeypatch: pytest.MonkeyPatch, tmp_
         lambda one, number, rows, values, _: hash_cells(one, number, rows, values, None),
     )
     with pytest.raises(AssertionError):
-        test_planted_faults_are_found_and_named("memory", tmp_path)
+        test_six_planted_faults_are_found_with_their_rows("memory", tmp_path)
 
 
-def test_progress_can_end_the_work() -> None:
+def test_an_exception_in_the_progress_callback_ends_the_comparison() -> None:
     """What the progress callback raises ends the comparison."""
 
     def stop(now: Progress) -> None:

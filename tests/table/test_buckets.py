@@ -46,7 +46,7 @@ def logs(url: str) -> Iterator[Table]:
 
 
 @ON_BOTH_ENGINES
-def test_a_table_gets_another_number(logs: Table) -> None:
+def test_changing_the_bucket_count_keeps_old_rows_and_affects_new_ones(logs: Table) -> None:
     """A change splits regions, updates attributes, keeps old rows, and affects new rows."""
     steps: list[Progress] = []
     done = set_buckets(logs, 32, progress=steps.append)
@@ -77,7 +77,7 @@ def test_a_table_gets_another_number(logs: Table) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_rows_of_both_counts_are_read_after_opening_again(url: str) -> None:
+def test_a_reopened_table_reads_rows_of_both_bucket_counts(url: str) -> None:
     """A table opened by its name, its old file or a new one reads rows of both counts."""
     with open_client(build_design(), url, ManualClock()) as table:
         table.put(ROWS[0])
@@ -90,7 +90,7 @@ def test_rows_of_both_counts_are_read_after_opening_again(url: str) -> None:
             assert (32, 16) == table.buckets.parts[0].live_counts
 
 
-def test_bucket_counts_describe_the_table(logs: Table) -> None:
+def test_bucket_counts_describe_generations_and_costs_of_reads(logs: Table) -> None:
     """The bucket counts list parts, generations, and what a get and a full scan read."""
     before = logs.buckets
     (part,) = before.parts
@@ -140,18 +140,18 @@ WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("key", "count", "words", "said"), WRONG)
-def test_wrong_arguments_are_reported_together(
-    key: str, count: Any, words: dict[str, Any], said: list[str]
+@pytest.mark.parametrize(("key", "count", "options", "messages"), WRONG)
+def test_wrong_arguments_of_a_bucket_change_are_reported_together(
+    key: str, count: Any, options: dict[str, Any], messages: list[str]
 ) -> None:
     """Wrong arguments are reported all at once, and nothing is changed."""
     with open_client(build_design(key, splits=None), "memory:", ManualClock()) as table:
         before = table.catalog.read("logs")
         with pytest.raises(InvalidDesign) as caught:
-            set_buckets(table, count, words.pop("part", None), **words)
+            set_buckets(table, count, options.pop("part", None), **options)
         mistakes = caught.value.mistakes
-        assert len(said) == len(mistakes)
-        unlike = [(one, str(m)) for one, m in zip(said, mistakes, strict=True)
+        assert len(messages) == len(mistakes)
+        unlike = [(one, str(m)) for one, m in zip(messages, mistakes, strict=True)
                   if not re.search(one, str(m))]  # fmt: skip
         assert [] == unlike
         assert (before, 1) == (table.catalog.read("logs"), len(table.regions()))
@@ -170,7 +170,9 @@ ALLOWED_CHANGES = [
 
 
 @pytest.mark.parametrize(("key", "count", "part"), ALLOWED_CHANGES)
-def test_a_part_that_distinguishes_no_rows_can_change(key: str, count: int, part: Any) -> None:
+def test_the_bucket_count_of_a_computed_part_can_change_anywhere_in_the_key(
+    key: str, count: int, part: Any
+) -> None:
     """A part computed from other key fields gets another count, wherever the part is."""
     with open_client(build_design(key, splits=None), "memory:", ManualClock()) as table:
         for row in ROWS[:30]:
@@ -186,7 +188,7 @@ def test_a_part_that_distinguishes_no_rows_can_change(key: str, count: int, part
 STAMPED_FIELDS = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "n": "u32"}
 
 
-def test_what_is_written_twice_at_one_time_is_as_it_was_written_last() -> None:
+def test_of_cells_with_one_timestamp_that_of_the_later_generation_is_read() -> None:
     """Where a field is the timestamp, the cell of the later generation is read."""
     stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=STAMPED_FIELDS)
     with open_client(stamped, "memory:", ManualClock()) as table:
@@ -206,7 +208,7 @@ def test_what_is_written_twice_at_one_time_is_as_it_was_written_last() -> None:
 
 
 @pytest.mark.parametrize("names_it", [True, False])
-def test_a_put_of_a_deleted_time_is_seen_where_the_bucket_is_another(names_it: bool) -> None:
+def test_a_put_of_a_deleted_time_is_visible_only_in_another_bucket(names_it: bool) -> None:
     """A put after a delete of the same time is visible if its bucket changed, else hidden."""
     stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=STAMPED_FIELDS)
     with open_client(stamped, "memory:", ManualClock()) as table:
@@ -242,7 +244,7 @@ REFUSED_RETURNS = [
 
 
 @pytest.mark.parametrize(("first", "then", "back", "near"), REFUSED_RETURNS)
-def test_a_return_is_refused_where_a_field_is_the_timestamp(
+def test_a_return_to_an_old_bucket_count_is_refused_if_old_cells_would_reappear(
     first: int, then: int, back: int, near: str
 ) -> None:
     """A return to an old count is refused if old cells would reappear, with counts that work."""
@@ -273,7 +275,7 @@ class SetterStopped(Exception):
     """The process that changes the buckets has ended."""
 
 
-def test_an_interrupted_change_is_continued(url: str) -> None:
+def test_an_interrupted_bucket_change_is_continued_by_another_client(url: str) -> None:
     """A change stopped at any step is continued by another client, and no row is missing."""
     reached = []
     for stop in range(100):
@@ -312,7 +314,7 @@ def test_an_interrupted_change_is_continued(url: str) -> None:
     assert {False, True} == set(reached)
 
 
-def test_another_change_waits_for_the_first(logs: Table) -> None:
+def test_a_second_bucket_change_is_refused_during_an_announced_one(logs: Table) -> None:
     """During an announced change another one is refused, and anyone may finish the first."""
     first = BucketChange(logs, 32, pause=refuse_to_wait)
     first._announce_counts()
@@ -324,7 +326,7 @@ def test_another_change_waits_for_the_first(logs: Table) -> None:
     assert (2, 32) == (set_buckets(logs, 32).generation, logs.buckets.parts[0].count)
 
 
-def test_a_change_is_finished_with_the_time_it_was_announced_with(logs: Table) -> None:
+def test_a_bucket_change_must_be_finished_with_its_announced_time(logs: Table) -> None:
     """A change is only finished with the waiting time that it was announced with."""
     BucketChange(logs, 8, max_stale_s=7.0)._announce_counts()
     said = r"was begun with max_stale = 7 s; expected max_stale = 7 s, or none\. Repeat the call"
@@ -338,7 +340,7 @@ def test_a_change_is_finished_with_the_time_it_was_announced_with(logs: Table) -
     assert 10.0 == logs.buckets.max_stale_s
 
 
-def test_one_of_two_concurrent_changes_wins(tmp_path: Path) -> None:
+def test_the_second_of_two_concurrent_bucket_changes_gets_a_conflict(tmp_path: Path) -> None:
     """Of two changes of the count at once, the second one fails with a conflict."""
     place = f"memory:{tmp_path}"
     clients = [open_client(build_design(), place, ManualClock()) for _ in range(2)]
@@ -367,7 +369,7 @@ def test_one_of_two_concurrent_changes_wins(tmp_path: Path) -> None:
         one.close()
 
 
-def test_a_change_on_an_outdated_state_conflicts(tmp_path: Path) -> None:
+def test_a_bucket_change_on_an_outdated_state_gets_a_conflict(tmp_path: Path) -> None:
     """A change that another client has overtaken fails with a conflict."""
     place = f"memory:{tmp_path}"
     one, other = (open_client(build_design(), place, ManualClock()) for _ in range(2))
@@ -381,7 +383,7 @@ def test_a_change_on_an_outdated_state_conflicts(tmp_path: Path) -> None:
     other.close()
 
 
-def test_allocated_ids_survive_a_change(tmp_path: Path) -> None:
+def test_a_bucket_change_loses_no_ids_allocated_meanwhile(tmp_path: Path) -> None:
     """A change of buckets and allocations of ids at the same time lose nothing."""
     coded = rowkey.Design("logs", "[bucket(code(host), 4)][code(host)][ts]", fields=FIELDS)
     with open_client(coded, f"memory:{tmp_path}", ManualClock()) as table:
@@ -407,7 +409,7 @@ def test_allocated_ids_survive_a_change(tmp_path: Path) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_attributes_are_written_before_the_catalog(logs: Table) -> None:
+def test_a_new_bucket_count_is_written_to_attributes_before_it_is_activated(logs: Table) -> None:
     """The table's attributes have a new count before the catalog activates it."""
     change = BucketChange(logs, 32, pause=refuse_to_wait, max_stale_s=90.0)
     announced = change._announce_counts().generations[-1]
@@ -428,7 +430,7 @@ def test_attributes_are_written_before_the_catalog(logs: Table) -> None:
     assert "rowkey.stale" not in logs.store.families_and_attributes[1]
 
 
-def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
+def test_a_generation_removed_from_the_entry_is_not_activated(logs: Table) -> None:
     """A change is not activated if its announcement was removed from the entry."""
     before = logs.lease.renew_entry()
     announced = BucketChange(logs, 32, pause=refuse_to_wait)._announce_counts().generations[-1]
@@ -446,8 +448,7 @@ def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
     assert "1" == logs.store.families_and_attributes[1]["rowkey.generation"]
 
 
-def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:
-    """With boundaries of a sample, a region begins at each new bucket."""
+def test_a_region_with_sampled_boundaries_begins_at_each_new_bucket(tmp_path: Path) -> None:
     cut = build_design(splits="sample")
     place = f"memory:{tmp_path}"
     time = ManualClock()
@@ -459,14 +460,14 @@ def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:
         assert 0 == set_buckets(table, 8).regions_split
 
 
-def test_listed_regions_stay(tmp_path: Path) -> None:
+def test_listed_boundaries_do_not_change_with_the_bucket_count(tmp_path: Path) -> None:
     """Listed boundaries do not change with the number of buckets."""
     place, listed = f"memory:{tmp_path}", ["\\x04", "\\x08"]
     with open_client(build_design(splits=listed), place, ManualClock()) as table:
         assert (0, 3) == (set_buckets(table, 32).regions_split, len(table.regions()))
 
 
-def test_an_explanation_shows_both_counts(logs: Table) -> None:
+def test_an_explanation_lists_the_ranges_of_all_bucket_counts(logs: Table) -> None:
     """The explanation of a read lists the ranges of all counts, and a note says why."""
     assert 16 == logs.explain("").fan_out
     set_buckets(logs, 32)
@@ -477,7 +478,7 @@ def test_an_explanation_shows_both_counts(logs: Table) -> None:
     assert 32 == logs.explain("").fan_out
 
 
-def test_a_change_waits_for_the_longest_time(logs: Table) -> None:
+def test_a_bucket_change_waits_for_the_longest_lease_of_any_client(logs: Table) -> None:
     """A change waits for the longest time of any client, even while a shorter one is announced."""
     lone = logs.engine.is_exclusive
     before = logs.buckets

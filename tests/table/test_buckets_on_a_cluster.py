@@ -123,7 +123,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("before", "after", "is_in_zookeeper"), CHANGES)
-def test_a_live_table_changes_its_buckets(
+def test_a_bucket_change_on_a_cluster_loses_and_doubles_no_row(
     before: int, after: int, is_in_zookeeper: bool, hbase_url: str, hbase_cluster: Cluster
 ) -> None:
     """All rows acknowledged by several processes, one of which slept, are there once, in order."""
@@ -187,7 +187,7 @@ def list_row_keys(table: Table) -> Iterator[bytes]:
         yield from (row.row for row in cursor)
 
 
-def test_a_client_that_slept_asks_before_it_writes(hbase_url: str) -> None:
+def test_a_suspended_client_reads_the_new_bucket_count_before_it_writes(hbase_url: str) -> None:
     """A client that slept reads of the new count before it writes."""
     table = create_table(hbase_url, 2)
     name = table.design.table

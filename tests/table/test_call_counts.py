@@ -58,8 +58,7 @@ def count_calls(function: Callable[[], object]) -> int:
     return calls
 
 
-def test_a_put_makes_few_calls(table: Table) -> None:
-    """A put of four fields makes at most sixty Python calls."""
+def test_a_put_of_four_fields_makes_at_most_sixty_python_calls(table: Table) -> None:
     assert count_calls(lambda: table.put(ROW)) <= MAX_PUT_CALLS
 
 
@@ -68,7 +67,7 @@ def refuse(*_: object) -> Any:
     raise AssertionError
 
 
-def test_what_follows_from_the_key_is_planned_once(
+def test_a_second_read_of_one_form_is_not_planned_again(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second read of one form computes neither row order nor spreading parts again."""
@@ -77,7 +76,9 @@ def test_what_follows_from_the_key_is_planned_once(
     assert [] == list(table.read("latest", "web-2"))
 
 
-def test_a_token_is_made_when_asked_for(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scan_computes_no_token_until_it_is_read(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A scan whose token is not read computes no digest of its conditions."""
     monkeypatch.setattr(scan, "compute_digest", refuse)
     found = table.read("latest", "web-1")

@@ -48,7 +48,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("key", "words", "said"),
+    ("key", "options", "message"),
     [
         ("[bucket(host, 16)][ts][host]", {}, r"key\[1\]: ts in the design, but host in the table"),
         ("[salt(16)][host][ts]", {}, r"key\[0\]: salt\(16\) in the design"),
@@ -68,16 +68,18 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     ],
 )
 @pytest.mark.claims(61)
-def test_another_design_is_refused(url: str, key: str, words: dict[str, Any], said: str) -> None:
+def test_another_design_for_an_existing_table_is_refused(
+    url: str, key: str, options: dict[str, Any], message: str
+) -> None:
     """Another design is refused with the difference, and its own design still opens the table."""
-    with pytest.raises(CatalogMismatch, match=said):
-        rowkey.open(build_design(key, **words), url)
+    with pytest.raises(CatalogMismatch, match=message):
+        rowkey.open(build_design(key, **options), url)
     with rowkey.open(build_design(), url) as logs:
         assert len(ROWS) == logs.count()
 
 
 @ON_BOTH_ENGINES
-def test_a_safe_change_is_taken(url: str) -> None:
+def test_an_added_nullable_column_is_null_in_old_rows(url: str) -> None:
     """An added nullable column is null in old rows, and is stored in the catalog."""
     changed = build_design(fields=FIELDS | NOTE)
     with rowkey.open(changed, url) as logs:
@@ -91,7 +93,7 @@ def test_a_safe_change_is_taken(url: str) -> None:
         rowkey.open(build_design(), url)
 
 
-def test_a_mixed_change_changes_nothing(url: str) -> None:
+def test_a_change_with_an_unsafe_part_changes_nothing_in_the_catalog(url: str) -> None:
     """A change with a safe and an unsafe part changes nothing in the catalog."""
     with pytest.raises(CatalogMismatch, match="size"):
         rowkey.open(build_design(fields=FIELDS | NOTE | {"size": "text"}), url)
@@ -99,7 +101,7 @@ def test_a_mixed_change_changes_nothing(url: str) -> None:
         assert "note" not in logs.design.fields
 
 
-def test_reads_may_change_freely(url: str) -> None:
+def test_a_design_with_other_declared_reads_opens_the_table(url: str) -> None:
     """A design with other declared reads opens the table and is stored."""
     reads = [{"name": "tail", "where": "host = ?", "order": "ts desc", "limit": 2}]
     with rowkey.open(build_design(reads=reads), url) as logs:
@@ -109,7 +111,7 @@ def test_reads_may_change_freely(url: str) -> None:
 
 
 @pytest.mark.claims(76)
-def test_counts_are_those_of_the_table(url: str) -> None:
+def test_a_file_that_declares_another_bucket_count_opens_the_table(url: str) -> None:
     """A file that declares 32 buckets opens the table of 16, and finds every row."""
     with rowkey.open(build_design(KEY.replace("16", "32")), url) as logs:
         assert "[bucket(host, 16)][host][ts]" == str(logs.design.key)
@@ -121,7 +123,7 @@ def test_counts_are_those_of_the_table(url: str) -> None:
         assert 16 == len(logs.regions())
 
 
-def test_open_by_name(url: str) -> None:
+def test_a_table_is_opened_by_its_name(url: str) -> None:
     """A table is opened by its name, and the error of an unknown name lists the known ones."""
     with rowkey.open("logs", url) as logs:
         assert ROWS == sorted(logs.scan(), key=lambda row: row["ts"])
@@ -129,7 +131,7 @@ def test_open_by_name(url: str) -> None:
         rowkey.open("lags", url)
 
 
-def test_a_table_that_is_not_to_be_made(tmp_path: Path) -> None:
+def test_with_create_false_a_missing_table_is_not_created(tmp_path: Path) -> None:
     """With create=False a missing table is an error and is not created."""
     place = f"rocks:{tmp_path / 'data'}"
     with pytest.raises(InvalidArgument, match="no table"):
@@ -148,7 +150,7 @@ def forget_table(url: str, words: dict[str, str | None] | None = None) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_a_lost_entry_is_rebuilt_on_opening(url: str) -> None:
+def test_a_lost_catalog_entry_is_rebuilt_on_opening(url: str) -> None:
     """A table without an entry is opened by its attributes, and gets its entry again."""
     for opened in (build_design(), "logs"):
         forget_table(url)
@@ -163,7 +165,7 @@ def test_a_lost_entry_is_rebuilt_on_opening(url: str) -> None:
             assert (1, {0: 16}, splits) == (first.number, first.counts, first.splits)
 
 
-def test_another_design_does_not_open_a_table_that_tells_its_own(url: str) -> None:
+def test_without_a_catalog_entry_a_design_is_compared_with_the_table_attributes(url: str) -> None:
     """Without an entry, a design is compared with the table's attributes."""
     forget_table(url)
     with pytest.raises(CatalogMismatch, match=r"key\[1\]: ts in the design, but host in the table"):
@@ -184,18 +186,18 @@ LOST_ATTRIBUTES: list[tuple[dict[str, str | None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), LOST_ATTRIBUTES)
-def test_a_table_with_a_lost_history_is_not_opened(
-    url: str, words: dict[str, str | None], said: str
+@pytest.mark.parametrize(("options", "message"), LOST_ATTRIBUTES)
+def test_a_table_whose_attributes_cannot_replace_its_entry_is_not_opened(
+    url: str, options: dict[str, str | None], message: str
 ) -> None:
     """A table whose attributes cannot replace the lost entry is not opened."""
-    forget_table(url, words)
+    forget_table(url, options)
     for opened in (build_design(), "logs"):
-        with pytest.raises(Unavailable, match=said):
+        with pytest.raises(Unavailable, match=message):
             rowkey.open(opened, url)
 
 
-def test_a_table_with_lost_codes_is_not_opened(tmp_path: Path) -> None:
+def test_a_table_with_coded_rows_is_not_opened_without_its_catalog_entry(tmp_path: Path) -> None:
     """A table with rows that hold ids of `code` is not opened without its entry."""
     place, coded = f"rocks:{tmp_path / 'data'}", build_design("[code(host)][ts]", splits=None)
     rowkey.open(coded, place).close()
@@ -209,7 +211,7 @@ def test_a_table_with_lost_codes_is_not_opened(tmp_path: Path) -> None:
         rowkey.open("logs", place)
 
 
-def test_a_table_made_by_hand_is_opened(tmp_path: Path) -> None:
+def test_a_table_created_with_the_ddl_text_is_opened(tmp_path: Path) -> None:
     """A table created with the text of `ddl` is opened by design and by name."""
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
@@ -231,7 +233,7 @@ def test_a_table_made_by_hand_is_opened(tmp_path: Path) -> None:
     drop_table("more", place)
 
 
-def test_a_table_made_by_hand_that_cannot_be_read_back(tmp_path: Path) -> None:
+def test_a_design_that_does_not_decode_can_be_created_but_not_opened(tmp_path: Path) -> None:
     """A design that does not decode can be printed and created, and is not opened."""
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
@@ -240,8 +242,7 @@ def test_a_table_made_by_hand_that_cannot_be_read_back(tmp_path: Path) -> None:
         rowkey.open("logs", place)
 
 
-def test_a_damaged_document_is_reported(tmp_path: Path) -> None:
-    """A damaged document is reported with its file."""
+def test_a_damaged_catalog_document_is_reported_with_its_file(tmp_path: Path) -> None:
     place = f"rocks:{tmp_path / 'data'}"
     rowkey.open(build_design(), place).close()
     (path,) = tmp_path.rglob("logs.json")
@@ -251,7 +252,7 @@ def test_a_damaged_document_is_reported(tmp_path: Path) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_a_dropped_table_is_forgotten(url: str) -> None:
+def test_another_design_may_use_the_name_of_a_dropped_table(url: str) -> None:
     """After a drop another design may use the name, and finds no row."""
     drop_table("logs", url)
     with rowkey.open(build_design("[ts][host]", splits=None), url) as logs:
@@ -260,7 +261,7 @@ def test_a_dropped_table_is_forgotten(url: str) -> None:
         assert [ROWS[0]] == list(logs.scan())
 
 
-def test_a_design_that_cannot_be_read_back(tmp_path: Path) -> None:
+def test_opening_a_design_whose_rows_do_not_decode_creates_no_table(tmp_path: Path) -> None:
     """A design whose rows do not decode is refused, and no table is created."""
     place = f"rocks:{tmp_path / 'data'}"
     with pytest.raises(DesignRefused, match="host"):
@@ -269,7 +270,7 @@ def test_a_design_that_cannot_be_read_back(tmp_path: Path) -> None:
         assert [] == engine.list_tables()
 
 
-def test_a_table_is_open_once_in_a_process(tmp_path: Path) -> None:
+def test_a_table_cannot_be_opened_twice_in_a_process(tmp_path: Path) -> None:
     """A table that is open in the process is not opened again, until it is closed."""
     place = f"rocks:{tmp_path / 'data'}"
     with (
@@ -292,7 +293,7 @@ with rowkey.open(design, place) as logs:
 """Puts rows of some new and some known hosts."""
 
 
-def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
+def test_processes_that_take_turns_assign_the_next_ids(tmp_path: Path) -> None:
     """Each process assigns the next ids to new values, and knows the ids of others."""
     place = f"rocks:{tmp_path / 'data'}"
     coded = build_design("[code(host)][ts]", fields=FIELDS, splits=None)
@@ -313,7 +314,7 @@ def read_attributes(url: str) -> dict[str, str]:
     return {word: text for word, text in kept.items() if word.startswith("rowkey.")}
 
 
-def test_a_table_repeats_its_entry(url: str) -> None:
+def test_table_attributes_repeat_the_catalog_entry(url: str) -> None:
     """Generation, counts and hash of the declaration are attributes of the table."""
     entry = open_catalog(get_catalog_url(url)).read("logs")
     assert entry is not None
@@ -329,8 +330,7 @@ def test_a_table_repeats_its_entry(url: str) -> None:
 
 
 @pytest.mark.claims(76)
-def test_an_old_copy_of_a_catalog_is_refused(url: str) -> None:
-    """A table with a later generation than its catalog is not opened."""
+def test_a_table_with_a_later_generation_than_its_catalog_is_not_opened(url: str) -> None:
     with open_engine(url) as engine:
         store = engine.open_table("logs")
         store.replace_attributes({**store.spec.attributes, "rowkey.generation": "2"})
@@ -346,7 +346,7 @@ def get_catalog_url(url: str) -> str:
         return engine.catalog_url
 
 
-def test_concurrent_opens_create_one_table(tmp_path: Path) -> None:
+def test_of_many_clients_that_open_a_new_table_one_creates_it(tmp_path: Path) -> None:
     """Of many clients that open a new table at once, one creates it and all open it."""
     place = f"memory:{tmp_path}"
     failed: list[Exception] = []
@@ -368,7 +368,7 @@ def test_concurrent_opens_create_one_table(tmp_path: Path) -> None:
         assert 8 == logs.count()
 
 
-def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_creation_leaves_the_table_name_free(tmp_path: Path) -> None:
     """A failed creation leaves the name free in the declared catalog."""
     place, catalog = f"rocks:{tmp_path / 'data'}", f"file:{tmp_path / 'designs'}"
     bad = build_design(families={"d": {"compression": "LZO"}}, catalog=catalog)
@@ -380,8 +380,7 @@ def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_an_altered_family_is_a_mismatch(url: str) -> None:
-    """A family that was altered in the engine is reported with both versions."""
+def test_a_family_altered_in_the_engine_is_reported_with_both_versions(url: str) -> None:
     with open_engine(url) as engine:
         store = engine.open_table("logs")
         store.alter_families([replace(family, versions=7) for family in store.spec.families])
@@ -392,7 +391,7 @@ def test_an_altered_family_is_a_mismatch(url: str) -> None:
             rowkey.open(opened, url)
 
 
-def test_ids_of_a_catalog_outlive_who_makes_the_table_again(url: str) -> None:
+def test_ids_of_an_unfinished_entry_survive_creating_the_table_again(url: str) -> None:
     """An unfinished entry keeps the ids that `code` has assigned."""
     with open_engine(url) as engine:
         catalog = open_catalog(engine.catalog_url)

@@ -84,7 +84,7 @@ def open_two_count_table(engine: str) -> Iterator[Client]:
         yield client
 
 
-def test_a_later_put_is_not_seen_before_an_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_later_put_does_not_overtake_a_delayed_put(monkeypatch: pytest.MonkeyPatch) -> None:
     """A put with a later timestamp does not overtake a delayed put."""
     with rowkey.open(build_design(), "memory:") as table:
         clock = ClusterClock(lambda: time.time_ns() // 1_000_000)
@@ -114,7 +114,7 @@ def test_a_later_put_is_not_seen_before_an_earlier_one(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("order", [1, -1], ids=["as sent", "backwards"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_replaced_values_stay_hidden_between_regions(
+def test_a_change_in_two_regions_shows_no_older_value(
     change: Callable[[Client, int], None], order: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A change in two regions, answered in any order, shows no older value."""
@@ -136,7 +136,7 @@ def test_replaced_values_stay_hidden_between_regions(
 
 @pytest.mark.parametrize("n_gets", [1, 2, 3])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_read_of_two_places_shows_one_time(
+def test_a_row_that_changes_between_two_gets_of_a_read_is_never_mixed(
     change: Callable[[Client, int], None], n_gets: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A row that changes between the gets of a read is returned as before or as after."""
@@ -162,7 +162,7 @@ def test_a_read_of_two_places_shows_one_time(
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_read_of_two_files_shows_one_time(
+def test_a_row_that_changes_between_two_embedded_reads_is_never_mixed(
     change: Callable[[Client, int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No change occurs between an embedded engine's reads of two places."""
@@ -190,7 +190,7 @@ def test_a_read_of_two_files_shows_one_time(
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_replaced_values_stay_hidden_between_calls(
+def test_a_change_by_several_embedded_calls_shows_no_older_value(
     engine: str, change: Callable[[Client, int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A change by several calls of an embedded engine shows no older value in between."""

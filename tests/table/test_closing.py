@@ -99,7 +99,7 @@ def close_during_scans(table: Table, delay_s: float) -> None:
 
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_a_table_is_closed_during_scans(engine: str) -> None:
+def test_closing_a_table_ends_every_scan_with_an_error(engine: str) -> None:
     """Closes end every scan with a refusal, and the table is whole when it is reopened."""
     with TemporaryDirectory(dir=RAM_FOLDER) as place:
         url = f"{engine}:{place}"

@@ -112,7 +112,7 @@ def check_reads(table: Table, model: dict[Identity, Row]) -> None:
     without_number=st.booleans(),
     loaded=st.lists(places, max_size=3, unique_by=get_identity),
 )
-def test_every_table_has_the_rows_of_a_model(
+def test_companion_tables_return_the_rows_of_a_model(
     tmp_path_factory: pytest.TempPathFactory,
     steps: list[Any],
     scheme: str,
@@ -166,7 +166,7 @@ def apply_some(target: Any, change: tuple[str, Row], model: dict[Identity, Row])
 
 
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
-def test_threads_that_write_the_same_rows_leave_equal_tables(
+def test_threads_writing_the_same_rows_leave_equal_companions(
     design: Design, tmp_path: Path, scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of changes of a row by several threads the same one is the last in every table."""
@@ -196,7 +196,7 @@ def test_threads_that_write_the_same_rows_leave_equal_tables(
         assert first
 
 
-def test_bucket_counts_change_while_threads_write(tmp_path: Path) -> None:
+def test_companions_stay_equal_while_bucket_counts_change(tmp_path: Path) -> None:
     """Threads that write while the main table and a companion get other counts lose nothing."""
     models: dict[str, dict[Identity, Row]] = {"a": {}, "b": {}}
     stop = Event()
@@ -224,7 +224,7 @@ def test_bucket_counts_change_while_threads_write(tmp_path: Path) -> None:
         check_reads(opened, models["a"] | models["b"])
 
 
-def test_a_move_changes_every_table(table: TableWithCompanions) -> None:
+def test_a_row_moved_to_another_key_is_moved_in_every_companion(table: TableWithCompanions) -> None:
     """A moved row is under its new key in every table, and under the old one in none."""
     assert table.move({"user": "u0", "at": 0, "number": 0}, number=100, amount=5)
     rows = table.scan("number in ?", [0, 100])
@@ -232,7 +232,7 @@ def test_a_move_changes_every_table(table: TableWithCompanions) -> None:
     assert len({len(one) for one in read_all_tables(table).values()}) == 1
 
 
-def test_a_refused_row_is_in_no_table(table: TableWithCompanions) -> None:
+def test_a_refused_row_of_a_batch_is_in_no_companion(table: TableWithCompanions) -> None:
     """A wrong row of a batch is left out of every table, and the others are written."""
     batch = table.batch()
     batch.put({"user": "new", "at": 1, "number": 50, "amount": 1})
@@ -244,7 +244,9 @@ def test_a_refused_row_is_in_no_table(table: TableWithCompanions) -> None:
     assert [10, 10, 10] == [len(one) for one in read_all_tables(table).values()]
 
 
-def test_a_refused_row_of_a_load_is_in_no_table(table: TableWithCompanions) -> None:
+def test_a_load_stops_at_a_refused_row_equally_in_all_companions(
+    table: TableWithCompanions,
+) -> None:
     """A load stops at a row that a companion or the main table refuses, in all tables alike."""
     columns = {"at": [1, 2, 3], "number": [50, 51, 52], "amount": [1, 2, 3]}
     with pytest.raises(RowError, match="row 1"):
@@ -252,7 +254,7 @@ def test_a_refused_row_of_a_load_is_in_no_table(table: TableWithCompanions) -> N
     assert [10, 10, 10] == [len(one) for one in read_all_tables(table).values()]
 
 
-def test_a_file_is_loaded_into_every_table(table: TableWithCompanions, tmp_path: Path) -> None:
+def test_a_file_is_loaded_into_every_companion(table: TableWithCompanions, tmp_path: Path) -> None:
     """Rows of a file are written to all tables, and those that are refused to none."""
     path = tmp_path / "rows.csv"
     path.write_text("user,at,number,amount\nx,1,60,1\nfar too long,1,61,1\ny,1,62,1\n", "utf-8")
@@ -262,7 +264,9 @@ def test_a_file_is_loaded_into_every_table(table: TableWithCompanions, tmp_path:
     assert [11, first, first] == [len(first), *copies]
 
 
-def test_changes_of_current_values_are_refused(table: TableWithCompanions) -> None:
+def test_increments_and_checks_are_refused_on_tables_with_companions(
+    table: TableWithCompanions,
+) -> None:
     """Increments, appends and checks cannot be made in several tables at once."""
     row = {"user": "u0", "at": 0, "number": 0}
     for call in (
@@ -293,7 +297,7 @@ def test_changes_of_current_values_are_refused(table: TableWithCompanions) -> No
         ("number in ?", [[]], "", "orders", "no row can meet the conditions"),
     ],
 )
-def test_a_read_is_served_by_the_table_that_reads_least(
+def test_explain_names_the_companion_that_a_scan_reads(
     table: TableWithCompanions, where: str, values: list[Any], order: str, name: str, reason: str
 ) -> None:
     """`explain` names the table that a scan reads, and says why."""
@@ -305,7 +309,7 @@ def test_a_read_is_served_by_the_table_that_reads_least(
     assert scan.reader is tables[name].store
 
 
-def test_a_token_goes_on_in_its_table(table: TableWithCompanions) -> None:
+def test_a_scan_token_is_valid_only_for_its_table(table: TableWithCompanions) -> None:
     """A token names its table; one of another table or of no table is refused."""
     where = "number > ?"
     first = table.scan(where, 1, order="number", limit=3)
@@ -323,7 +327,7 @@ def test_a_token_goes_on_in_its_table(table: TableWithCompanions) -> None:
     snapshot.close()
 
 
-def test_reads_of_companions_are_reads_of_the_table(tmp_path: Path) -> None:
+def test_a_read_declared_by_a_companion_is_run_by_its_name(tmp_path: Path) -> None:
     """A read that a companion's design declares is run by its name."""
     write_designs(tmp_path)
     path = tmp_path / "orders_by_number.toml"
@@ -334,7 +338,7 @@ def test_reads_of_companions_are_reads_of_the_table(tmp_path: Path) -> None:
         assert ["a"] == [row["user"] for row in table.read("one order", 7)]
 
 
-def test_a_companion_by_itself_is_only_read(
+def test_a_companion_opened_by_itself_refuses_every_write(
     table: TableWithCompanions, design: Design, tmp_path: Path
 ) -> None:
     """A companion that is opened by its design or name can be read, and refuses every write."""
@@ -359,7 +363,7 @@ def test_a_companion_by_itself_is_only_read(
         assert 1 == again.count("number = ?", 99)
 
 
-def test_a_client_without_the_companions_is_refused(
+def test_a_design_without_the_companions_of_a_table_cannot_open_it(
     table: TableWithCompanions, tmp_path: Path
 ) -> None:
     """A design that lacks companions of the table, or has others, cannot open it."""
@@ -379,7 +383,7 @@ def test_a_client_without_the_companions_is_refused(
         rowkey.open(Design.loads(text, directory=tmp_path), url)
 
 
-def test_a_table_of_other_rows_is_no_companion(design: Design, tmp_path: Path) -> None:
+def test_an_existing_table_does_not_become_a_companion(design: Design, tmp_path: Path) -> None:
     """A table that exists, or has rows without a main table, does not become a companion."""
     url = f"rocks:{tmp_path / 'data'}"
     rowkey.open(design.companions["orders_by_time"], url).close()
@@ -409,7 +413,7 @@ def drop_catalog_entry(url: str, name: str) -> None:
         catalog.remove(name, entry.version)
 
 
-def test_drop_removes_companions_after_their_main_table(
+def test_a_companion_is_dropped_only_with_its_main_table(
     table: TableWithCompanions, design: Design, tmp_path: Path
 ) -> None:
     """A companion is dropped with its main table only; an interrupted drop can be repeated."""
@@ -492,7 +496,7 @@ def test_repair_makes_companions_equal_after_a_crash(
         assert {6} == {one[get_identity(OLD)]["amount"] for one in read_all_tables(table).values()}
 
 
-def test_repair_fills_a_lost_companion(
+def test_repair_fills_a_lost_companion_with_the_same_cells(
     table: TableWithCompanions, design: Design, tmp_path: Path
 ) -> None:
     """A companion whose table is gone is created and filled with the same cells."""
@@ -514,7 +518,9 @@ def test_repair_fills_a_lost_companion(
 
 
 @pytest.mark.parametrize("keys", [KEYS, SHARED_ROWS], ids=["own_rows", "shared_rows"])
-def test_repair_leaves_and_counts_cells_of_no_design(tmp_path: Path, keys: dict[str, str]) -> None:
+def test_repair_keeps_and_counts_cells_of_other_programs(
+    tmp_path: Path, keys: dict[str, str]
+) -> None:
     """Cells of other programs are no difference: they stay where they are, and are counted."""
     design, url = write_designs(tmp_path, keys=keys), f"rocks:{tmp_path / 'data'}"
     rows = [{"user": "a", "at": n, "number": n, "amount": n} for n in range(4)]
@@ -550,7 +556,7 @@ def put_foreign_cell(table: Table, row: Row) -> None:
     table.store.mutate([RowCells(table.design.key.encode(row), [Cell("d", name, LATEST, b"1")])])
 
 
-def test_repair_leaves_rows_that_may_still_be_written(
+def test_repair_leaves_recent_rows_that_may_still_be_written(
     design: Design, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A row that a companion got a moment ago is left where other processes may write."""
@@ -565,7 +571,9 @@ def test_repair_leaves_rows_that_may_still_be_written(
     assert [(0, 1, 0)] * 2 == [(one.written, one.deleted, one.recent) for one in results]
 
 
-def test_bucket_counts_of_each_table_may_change(table: TableWithCompanions) -> None:
+def test_companions_stay_equal_when_each_gets_another_bucket_count(
+    table: TableWithCompanions,
+) -> None:
     """Rows stay in step while the main table or a companion gets other bucket counts."""
     model = next(iter(read_all_tables(table).values()))
     table.set_buckets(8)
@@ -577,7 +585,7 @@ def test_bucket_counts_of_each_table_may_change(table: TableWithCompanions) -> N
     check_reads(table, model)
 
 
-def test_a_new_state_of_one_table_is_a_new_state_of_all(table: TableWithCompanions) -> None:
+def test_batches_write_under_one_state_object_until_it_changes(table: TableWithCompanions) -> None:
     """The states that a batch writes under are the same object until one of them changes."""
     state = table.get_write_state()
     assert isinstance(state, JointWriteState)

@@ -57,7 +57,9 @@ def test_companions_have_equal_cells_on_a_cluster(hbase_url: str, tmp_path: Path
         drop_table(design, hbase_url)
 
 
-def test_a_companion_is_filled_while_clients_write(hbase_url: str, tmp_path: Path) -> None:
+def test_a_companion_filled_while_clients_write_has_every_row(
+    hbase_url: str, tmp_path: Path
+) -> None:
     """Once a repair has filled a new companion, it has every row that clients have written."""
     prefix, stop = f"f{token_hex(4)}.", Event()
     plain = write_designs(tmp_path, prefix, declared=["orders_by_number"])
@@ -106,7 +108,9 @@ def test_a_companion_is_filled_while_clients_write(hbase_url: str, tmp_path: Pat
         drop_table(write_designs(tmp_path, prefix), hbase_url)
 
 
-def test_killed_processes_leave_no_companion_a_row_short(hbase_url: str, tmp_path: Path) -> None:
+def test_killed_writers_leave_no_row_missing_in_a_companion_on_a_cluster(
+    hbase_url: str, tmp_path: Path
+) -> None:
     """After each kill of a writing process no acknowledged row is missing; repair heals."""
     random = Random(3)
     writers = KilledCompanionWriters(

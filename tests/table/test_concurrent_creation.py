@@ -49,7 +49,7 @@ def has_matching_entry(table: Table) -> bool:
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_concurrent_creators_share_one_table(
+def test_three_clients_that_create_a_table_at_once_share_it(
     place: str, monkeypatch: pytest.MonkeyPatch, *, is_first: bool
 ) -> None:
     """Three clients that create one table at once all go on with the table that was made."""
@@ -75,7 +75,7 @@ def test_concurrent_creators_share_one_table(
 
 
 @pytest.mark.parametrize("by_name", [True, False])
-def test_a_table_is_opened_after_its_creator_died(
+def test_a_table_whose_creator_died_can_be_opened(
     place: str, monkeypatch: pytest.MonkeyPatch, *, by_name: bool
 ) -> None:
     """The entry of a table is corrected if its creator died, and no id is given twice."""
@@ -105,7 +105,9 @@ def test_a_table_is_opened_after_its_creator_died(
         assert can_use_table(table)
 
 
-def test_a_failed_creation_leaves_nothing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_failed_creation_the_next_client_creates_the_table(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After a creation that failed, the next client creates the table normally."""
 
     def broken(*_: Any) -> Store:

@@ -22,7 +22,7 @@ DESIGN = Design(**ORDERS)
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_table_in_memory_loads_the_rows_of_its_file(name: str, tmp_path: Path) -> None:
+def test_a_table_in_memory_is_loaded_as_its_parquet_file(name: str, tmp_path: Path) -> None:
     """Every kind of table gives the stored rows of the same rows in a Parquet file."""
     rows = build_orders(60)
     with rowkey.open(DESIGN, "memory:") as expected, rowkey.open(DESIGN, "memory:") as actual:
@@ -31,7 +31,7 @@ def test_a_table_in_memory_loads_the_rows_of_its_file(name: str, tmp_path: Path)
         assert expected.scan().to_arrow().equals(actual.scan().to_arrow())
 
 
-def test_a_scan_is_read_by_every_library() -> None:
+def test_the_arrow_table_of_a_scan_is_read_by_pandas_polars_and_duckdb() -> None:
     """The Arrow table of a scan becomes a frame of pandas and polars, and is queried by DuckDB."""
     with rowkey.open(DESIGN, "memory:") as orders:
         orders.load(build_orders(20).to_pandas())
@@ -49,7 +49,7 @@ def test_a_scan_is_read_by_every_library() -> None:
     assert expected == [n for (n,) in duckdb.connect().from_arrow(found)["id"].fetchall()]
 
 
-def test_a_misspelt_name_is_no_part_of_the_package() -> None:
+def test_a_type_checker_finds_a_misspelt_name_of_the_package() -> None:
     """The package hides no name from a type checker, which finds a misspelt one."""
     with pytest.raises(AttributeError, match="has no attribute 'opne'"):
         rowkey.opne  # type: ignore[attr-defined] # noqa: B018 - mypy reports an unused ignore
@@ -63,7 +63,7 @@ CONVERTED: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", CONVERTED)
-def test_values_are_converted_as_those_of_a_file(name: str) -> None:
+def test_values_of_a_data_frame_are_converted_as_those_of_a_file(name: str) -> None:
     """Floats become decimals, and texts numbers; NaN of pandas and blanks are null."""
     given, expected = CONVERTED[name]
     frame = build_orders(4).drop_columns([name]).to_pandas()
@@ -132,7 +132,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str, int]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_refused_value_is_named_with_its_row(name: str) -> None:
+def test_a_refused_value_of_a_data_frame_is_named_with_its_row(name: str) -> None:
     """The error names the row and the column; the rows before it are written, no others."""
     build, message, row_count = REFUSED[name]
     with rowkey.open(DESIGN, "memory:") as orders:
@@ -141,7 +141,7 @@ def test_a_refused_value_is_named_with_its_row(name: str) -> None:
         assert row_count == orders.count()
 
 
-def test_the_unnamed_index_of_a_filtered_frame_is_left_out() -> None:
+def test_the_unnamed_index_of_a_pandas_frame_is_left_out() -> None:
     """Rows chosen from a pandas frame are loaded; their index is no column."""
     frame = build_orders(40).to_pandas()
     with rowkey.open(DESIGN, "memory:") as orders:

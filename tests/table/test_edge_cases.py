@@ -34,7 +34,7 @@ def open_lossy_table() -> Table:
 
 
 @pytest.mark.parametrize("key", ["[host]", "[salt(8)][host]"])
-def test_a_replaced_event_shows_no_older_one(key: str) -> None:
+def test_a_replaced_row_with_a_timestamp_field_shows_no_older_version(key: str) -> None:
     """Where a field is the timestamp, a replace hides older versions in every copy."""
     fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}}
     columns = {name: {"type": "u32", "nullable": True} for name in ("a", "b")}
@@ -45,7 +45,7 @@ def test_a_replaced_event_shows_no_older_one(key: str) -> None:
         assert {"host": "x", "at": 2_000, "a": 7, "b": None} == table.get(host="x")
 
 
-def test_a_move_within_one_key_keeps_the_row() -> None:
+def test_changing_a_field_that_the_key_does_not_hold_keeps_the_row() -> None:
     """A change of a field beyond what the key holds keeps the row."""
     with open_lossy_table() as table:
         table.put({"host": "h", "name": "abcd", "n": 1})
@@ -55,7 +55,7 @@ def test_a_move_within_one_key_keeps_the_row() -> None:
             table.move({"host": "h", "name": "none"}, nome="x")
 
 
-def test_get_gives_no_other_row() -> None:
+def test_get_returns_only_the_stored_one_of_two_names_with_one_key() -> None:
     """Of two names with one key, only the stored one is found."""
     with open_lossy_table() as table:
         table.put({"host": "h", "name": "abcd", "n": 1})
@@ -63,14 +63,13 @@ def test_get_gives_no_other_row() -> None:
         assert 1 == table.get(host="h", name="abcd")["n"]
 
 
-def test_counts_of_a_row_without_a_null_of_its_key() -> None:
-    """An increment may omit a nullable field of the key."""
+def test_an_increment_may_omit_a_nullable_key_field() -> None:
     fields = {**LOSSY_FIELDS, "b": {"type": "u8", "nullable": True}}
     with rowkey.open(Design("t", "[truncate(name, 3)][b]", fields=fields), "memory:") as table:
         assert {"n": 1} == table.increment({"name": "abc", "host": "h"}, n=1)
 
 
-def test_a_row_whose_time_is_the_timestamp_is_put_on_a_condition() -> None:
+def test_a_conditional_put_uses_a_given_timestamp() -> None:
     """A conditional put uses a given timestamp, and is refused where HBase would assign one."""
     fields = {
         "host": "text",
@@ -101,7 +100,7 @@ def test_a_row_whose_time_is_the_timestamp_is_put_on_a_condition() -> None:
         assert before == table.get(host="a")
 
 
-def test_a_refused_replace_leaves_the_row(tmp_path: Path) -> None:
+def test_a_refused_replace_deletes_nothing(tmp_path: Path) -> None:
     """A replace whose put is refused deletes nothing."""
     fields = {"id": "u32", "v": {"type": "text", "nullable": True}}
     design = Design("t", "[salt(8)][id]", fields=fields)
@@ -118,7 +117,7 @@ def test_a_refused_replace_leaves_the_row(tmp_path: Path) -> None:
         ]
 
 
-def test_a_shared_catalog_keeps_each_table(tmp_path: Path) -> None:
+def test_a_table_name_in_a_shared_catalog_is_taken_for_other_engines(tmp_path: Path) -> None:
     """A second engine cannot use a name that a shared catalog has for the first one."""
     catalog = f"file:{tmp_path / 'catalog'}"
     design = Design("t", "[code(host)]", fields={"host": "text", "v": "u8"}, catalog=catalog)
@@ -133,15 +132,14 @@ def test_a_shared_catalog_keeps_each_table(tmp_path: Path) -> None:
         assert 0 == table.count()
 
 
-def test_create_wants_a_new_table(tmp_path: Path) -> None:
-    """Creating an existing table is refused."""
+def test_creating_an_existing_table_is_refused(tmp_path: Path) -> None:
     design = Design("t", "[host]", fields={"host": "text", "v": "u8"})
     create_table(design, f"rocks:{tmp_path}").close()
     with pytest.raises(InvalidArgument, match="the table t exists already"):
         create_table(design, f"rocks:{tmp_path}")
 
 
-def test_a_checkpoint_belongs_to_one_file(tmp_path: Path) -> None:
+def test_a_load_checkpoint_is_not_used_for_another_file(tmp_path: Path) -> None:
     """The checkpoint of a load is not used for another file of the same name."""
     design = Design("t", "[id]", fields={"id": "u32", "v": "text"})
     for folder, first, count in (("a", 0, 30_000), ("b", 1_000_000, 10)):
@@ -161,15 +159,16 @@ def test_a_checkpoint_belongs_to_one_file(tmp_path: Path) -> None:
         assert 30_010 == table.count()
 
 
-@pytest.mark.parametrize("words", [{"limit": "x"}, {"limit": 1.5}, {"limit": True}, {"resume": 5}])
-def test_scan_arguments_are_validated(words: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "options", [{"limit": "x"}, {"limit": 1.5}, {"limit": True}, {"resume": 5}]
+)
+def test_scan_arguments_of_a_wrong_type_are_refused(options: dict[str, Any]) -> None:
     """A scan refuses arguments of a wrong type when it is created."""
     with open_lossy_table() as table, pytest.raises(ReadError, match=r"^argument (limit|resume): "):
-        table.scan(**words)
+        table.scan(**options)
 
 
-def test_open_arguments_are_validated() -> None:
-    """Opening refuses arguments of a wrong type."""
+def test_open_arguments_of_a_wrong_type_are_refused() -> None:
     design = Design("t", "[host]", fields=LOSSY_FIELDS)
     wrong: list[tuple[Any, Any, Any]] = [(design, 5, None), (5, "memory:", None)]
     for one, url, splits in [*wrong, (design, "memory:", ["a"]), (design, "memory:", 5)]:
@@ -179,7 +178,9 @@ def test_open_arguments_are_validated() -> None:
 
 @pytest.mark.parametrize("use", [rowkey.open, drop_table, Move, lambda path, _: verify_one(path)])
 @pytest.mark.parametrize("path", ["/x.toml", "./designs/x", "x/y", r"C:\x.toml"])
-def test_a_path_is_no_table_name(use: Callable[[str, str], object], path: str) -> None:
+def test_a_path_given_as_table_name_is_explained(
+    use: Callable[[str, str], object], path: str
+) -> None:
     """A path in place of a table's name is named as one, with what to write for a design file."""
     what = f"argument design: {path!r} is a path, not the name of a table"
     with pytest.raises(InvalidArgument) as problem:
@@ -193,7 +194,7 @@ def verify_one(name: str) -> object:
     return next(verify_tables("rocks:missing", [name]))
 
 
-def test_the_file_of_a_design_is_no_missing_table() -> None:
+def test_a_missing_table_named_like_a_design_file_is_explained() -> None:
     """The error of a missing table whose name ends as a design file says how to read one."""
     with pytest.raises(InvalidArgument, match=r"write rowkey\.Design\.read\('x\.toml'\)"):
         rowkey.open("x.toml", "memory:paths")

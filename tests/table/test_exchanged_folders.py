@@ -24,7 +24,7 @@ def create_tables(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("by_name", [True, False])
-def test_exchanged_folders_are_refused(tmp_path: Path, by_name: bool) -> None:
+def test_tables_with_exchanged_folders_are_refused(tmp_path: Path, by_name: bool) -> None:
     """No table is opened with another's rows; put back, both have their own again."""
     url = create_tables(tmp_path)
     (tmp_path / "left").rename(tmp_path / ".aside")
@@ -42,7 +42,7 @@ def test_exchanged_folders_are_refused(tmp_path: Path, by_name: bool) -> None:
         assert {"id": 1, "value": "left"} == table.get(id=1)
 
 
-def test_a_folder_copied_over_another_is_refused(tmp_path: Path) -> None:
+def test_a_table_whose_folder_is_a_copy_of_another_is_refused(tmp_path: Path) -> None:
     """A table whose folder is a copy of another's is refused, and the other one is not."""
     url = create_tables(tmp_path)
     shutil.rmtree(tmp_path / "right")
@@ -53,7 +53,7 @@ def test_a_folder_copied_over_another_is_refused(tmp_path: Path) -> None:
         assert {"id": 1, "value": "left"} == table.get(id=1)
 
 
-def test_a_repair_takes_the_files_as_they_are(tmp_path: Path) -> None:
+def test_a_catalog_repair_adopts_the_files_that_are_there(tmp_path: Path) -> None:
     """A repair of the catalog makes the entry that of the files which are there, if asked to."""
     url = create_tables(tmp_path)
     shutil.rmtree(tmp_path / "right")

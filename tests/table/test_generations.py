@@ -88,7 +88,9 @@ def fill_in_stages(world: World, url: str, data: st.DataObject) -> Iterator[Tabl
 
 @settings(max_examples=DEEP)
 @given(world=draw_worlds(), data=st.data())
-def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
+def test_scans_over_several_bucket_counts_return_the_sorted_rows(
+    world: World, data: st.DataObject
+) -> None:
     """Scans in every order, limited, resumed and as columns return the sorted rows."""
     with fill_in_stages(world, "memory:", data) as table:
         test_scan_order.check_reads(world, table, data)
@@ -98,7 +100,9 @@ def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
 
 @settings(max_examples=ON_DISK)
 @given(world=draw_worlds(), data=st.data())
-def test_a_scan_on_disk_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
+def test_scans_over_several_bucket_counts_on_disk_return_the_sorted_rows(
+    world: World, data: st.DataObject
+) -> None:
     """Scans on the embedded engine return the sorted rows."""
     with (
         TemporaryDirectory(dir=RAM_FOLDER) as place,
@@ -136,7 +140,9 @@ def fill_placed_world(
 
 @settings(max_examples=DEEP)
 @given(world=draw_placed_worlds(), in_columns=st.booleans(), data=st.data())
-def test_events_anywhere(world: PlacedWorld, in_columns: bool, data: st.DataObject) -> None:
+def test_events_in_any_placement_are_scanned_and_deleted_over_bucket_counts(
+    world: PlacedWorld, in_columns: bool, data: st.DataObject
+) -> None:
     """Events in any placement are scanned in order, counted, limited, got and deleted."""
     with fill_placed_world(world, "memory:", data, in_columns=in_columns) as table:
         test_places.check_read(world, table, data)
@@ -146,7 +152,9 @@ def test_events_anywhere(world: PlacedWorld, in_columns: bool, data: st.DataObje
 
 @settings(max_examples=ON_DISK)
 @given(world=draw_placed_worlds(), in_columns=st.booleans(), data=st.data())
-def test_events_anywhere_on_disk(world: PlacedWorld, in_columns: bool, data: st.DataObject) -> None:
+def test_events_in_any_placement_on_disk_are_read_and_deleted_over_bucket_counts(
+    world: PlacedWorld, in_columns: bool, data: st.DataObject
+) -> None:
     """Events in any placement are read and deleted on the embedded engine."""
     with (
         TemporaryDirectory(dir=RAM_FOLDER) as place,
@@ -180,7 +188,7 @@ COUNTS = st.one_of(
     counts=COUNTS,
     written=st.lists(st.sets(st.integers(0, 7)), min_size=5, max_size=5),
 )
-def test_of_writes_of_one_time_the_last_one_counts(
+def test_bucket_counts_that_would_confuse_puts_of_one_time_are_refused(
     key: str, numbers: list[int], counts: list[int], written: list[set[int]]
 ) -> None:
     """Bucket counts that would confuse two puts of one time are refused, and no others."""
@@ -211,7 +219,7 @@ def get_number(row: Row) -> int:
     return found
 
 
-def test_a_token_is_valid_after_a_change() -> None:
+def test_a_scan_token_is_valid_after_a_bucket_change() -> None:
     """A scan resumed under another count returns each remaining row once."""
     fields: dict[str, Any] = {"host": "text", "ts": "timestamp_ms"}
     rows = [{"host": f"h{n % 5}", "ts": n} for n in range(60)]
@@ -236,7 +244,9 @@ def test_a_token_is_valid_after_a_change() -> None:
                 assert expected == found
 
 
-def test_a_row_is_put_again_under_fewer_salts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_is_put_again_under_a_smaller_number_of_salts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The salt of a row's last put is not used once the table has fewer of them."""
     monkeypatch.setattr("secrets.randbelow", lambda count: count - 1)
     design = rowkey.Design("t", "[salt(16)][n]", fields={"n": "u16", "size": "i64"})

@@ -12,7 +12,7 @@ from table.killed_companion_writers import KilledCompanionWriters
 KILLS = 200 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 3
 
 
-def test_a_killed_process_leaves_no_companion_a_row_short(tmp_path: Path) -> None:
+def test_killed_writers_leave_no_row_missing_in_a_companion(tmp_path: Path) -> None:
     """After each kill, companions have every acknowledged row, and repair makes them equal."""
     random = Random(1)
     with KilledCompanionWriters(tmp_path, f"rocks:{tmp_path / 'data'}", seed=1) as writers:

@@ -130,7 +130,7 @@ def read_limited(
     way=st.sampled_from(["rows", "columns", "blocks", "pages"]),
     size=st.integers(1, 40),
 )
-def test_a_limit_returns_exactly_the_first_rows(
+def test_a_limited_read_returns_exactly_the_first_matching_rows(
     key: str,
     numbers: list[int],
     other_share: int,
@@ -175,7 +175,7 @@ def test_a_limit_returns_exactly_the_first_rows(
     [("[n]", 10, [10]), ("[n]", 1, [1]), ("[bucket(n, 4)][n]", 10, [8] * 4)],
 )
 @pytest.mark.parametrize("way", ["rows", "columns"])
-def test_a_limit_is_requested_once(
+def test_a_limited_read_requests_the_limit_of_a_single_range(
     way: str, key: str, order: str, limit: int, requested: list[int]
 ) -> None:
     """One range is asked for the limit, each of several for more than its share of the limit."""
@@ -190,7 +190,7 @@ def test_a_limit_is_requested_once(
     assert {} == world.scanners
 
 
-def test_rows_that_do_not_count_are_made_up_for_by_growing_requests() -> None:
+def test_requests_of_a_limited_read_double_until_enough_rows_match() -> None:
     """A condition that few rows meet doubles the requests until the limit is reached."""
     with rowkey.open(rowkey.Design("t", "[n]", fields=FIELDS), "memory:") as table:
         for n in range(200):
@@ -203,7 +203,7 @@ def test_rows_that_do_not_count_are_made_up_for_by_growing_requests() -> None:
 
 
 @pytest.mark.parametrize("limit", [None, 5])
-def test_sorted_and_unlimited_reads_ask_for_full_answers(limit: int | None) -> None:
+def test_sorted_and_unlimited_reads_request_full_answers(limit: int | None) -> None:
     """A read that needs all rows asks for as many as an answer may have."""
     with rowkey.open(rowkey.Design("t", "[n]", fields=FIELDS), "memory:") as table:
         for n in range(50):
@@ -222,7 +222,7 @@ PAGE_REQUESTS = {
 
 
 @pytest.mark.parametrize("order", [*PAGE_REQUESTS])
-def test_events_of_shared_rows_are_requested_by_pages(order: str) -> None:
+def test_a_limit_of_events_requests_pages_of_64_cells(order: str) -> None:
     """A limit of events asks for pages of 64 cells, or for whole rows in reverse."""
     fields = {"host": "u8", "n": {"type": "u8", "at": "qualifier"}, "v": "i32"}
     with rowkey.open(rowkey.Design("t", "[host]", fields=fields), "memory:") as table:
@@ -243,7 +243,7 @@ def test_events_of_shared_rows_are_requested_by_pages(order: str) -> None:
     ("key", "ranges"), [("[host][desc(ts)]", 1), ("[bucket(ts, 4)][host][desc(ts)]", 4)]
 )
 @pytest.mark.parametrize("limit", [10, 100])
-def test_a_region_counts_the_reads_that_simulate_predicts(
+def test_a_limited_read_costs_what_simulate_predicts(
     key: str, ranges: int, limit: int, hbase_url: str
 ) -> None:
     """A limited read costs what `simulate` says: of several ranges about twice the limit."""

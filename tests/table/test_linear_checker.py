@@ -97,13 +97,12 @@ VIOLATIONS = {
 
 
 @pytest.mark.parametrize("name", LINEARIZABLE_HISTORIES)
-def test_what_may_have_happened_is_found_right(name: str) -> None:
-    """A history that some order explains is accepted."""
+def test_a_history_that_some_order_explains_is_accepted(name: str) -> None:
     assert is_linearizable(LINEARIZABLE_HISTORIES[name], apply_operation, ABSENT)
 
 
 @pytest.mark.parametrize("name", VIOLATIONS)
-def test_what_cannot_have_happened_is_found_wrong(name: str) -> None:
+def test_a_history_that_no_order_explains_is_rejected(name: str) -> None:
     """A history that no order explains is rejected, in any notation order."""
     for history in permutations(VIOLATIONS[name]):
         assert not is_linearizable(history, apply_operation, ABSENT)
@@ -129,7 +128,7 @@ def is_linearizable_by_trying(history: list[Operation]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_it_agrees_with_trying_every_order(seed: int) -> None:
+def test_the_checker_agrees_with_trying_every_order(seed: int) -> None:
     """The checker agrees with trying all orders on random histories of up to six operations."""
     random, verdicts = Random(seed), set()
     for _ in range(30):

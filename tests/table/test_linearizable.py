@@ -143,7 +143,9 @@ def name_run(engine: str, *, with_changes: bool) -> str:
     ],
 )
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_threads_see_one_order(engine: str, with_changes: bool) -> None:
+def test_operations_of_eight_threads_on_a_row_are_linearizable(
+    engine: str, with_changes: bool
+) -> None:
     """All that eight threads see of a row of an embedded engine fits one order."""
     with open_tables(engine) as (_, tables):
         violations, figures = find_violations(tables, FEW, with_changes=with_changes)
@@ -159,7 +161,9 @@ def test_threads_see_one_order(engine: str, with_changes: bool) -> None:
         pytest.param(True, id="buckets change", marks=pytest.mark.long),
     ],
 )
-def test_threads_see_one_order_on_a_cluster(hbase_url: str, with_changes: bool) -> None:
+def test_operations_of_eight_threads_on_a_row_of_hbase_are_linearizable(
+    hbase_url: str, with_changes: bool
+) -> None:
     """All that eight threads of one process see of a row of HBase fits one order."""
     with open_tables("hbase", hbase_url) as (_, tables):
         violations, figures = find_violations(tables, FEW_ON_A_CLUSTER, with_changes=with_changes)
@@ -170,7 +174,7 @@ def test_threads_see_one_order_on_a_cluster(hbase_url: str, with_changes: bool) 
 @pytest.mark.long
 @pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_threads_see_one_order_of_many_operations(engine: str, with_changes: bool) -> None:
+def test_very_many_operations_are_linearizable(engine: str, with_changes: bool) -> None:
     """Very many operations on an embedded engine fit one order for each row."""
     with open_tables(engine) as (_, tables):
         violations, figures = find_violations(tables, MANY[engine], with_changes=with_changes)
@@ -179,7 +183,7 @@ def test_threads_see_one_order_of_many_operations(engine: str, with_changes: boo
 
 
 @pytest.mark.long
-def test_threads_see_one_order_of_many_operations_on_a_cluster(hbase_url: str) -> None:
+def test_very_many_operations_on_hbase_are_linearizable(hbase_url: str) -> None:
     """Very many operations on HBase fit one order for each row, while buckets change."""
     with open_tables("hbase", hbase_url) as (_, tables):
         violations, figures = find_violations(tables, MANY["hbase"], with_changes=True)
@@ -227,7 +231,9 @@ PLANTED_BUGS: dict[str, tuple[type, str, Callable[..., Any]]] = {
 
 @pytest.mark.parametrize("bug", PLANTED_BUGS)
 @pytest.mark.parametrize("engine", [pytest.param("memory", marks=pytest.mark.long), "rocks"])
-def test_a_planted_bug_is_found(engine: str, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_bug_that_interleaves_changes_is_found(
+    engine: str, bug: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A planted bug that lets changes interleave is found within some rounds."""
     monkeypatch.setattr(*PLANTED_BUGS[bug])
     with open_tables(engine) as (_, tables), switch_threads_often():

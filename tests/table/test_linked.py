@@ -59,7 +59,7 @@ def build_intact_verdict(nodes: int) -> ListVerdict:
     return ListVerdict(nodes, nodes, 0, 0, 0, 0, 0)
 
 
-def test_no_link_is_broken_by_two_kills(tmp_path: Path) -> None:
+def test_linked_lists_are_whole_after_two_writers_died(tmp_path: Path) -> None:
     """After two writers died, a third one ends the lists, and every node is named once."""
     width, wrap = 500, 5
     ended = [run_writer(tmp_path, 0, width, wrap, client, dies)
@@ -73,7 +73,7 @@ def test_no_link_is_broken_by_two_kills(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_no_link_is_broken_by_kills_at_any_time(tmp_path: Path) -> None:
+def test_linked_lists_are_whole_although_writers_are_killed_again_and_again(tmp_path: Path) -> None:
     """200,000 nodes of writers that are killed again and again have no broken link."""
     width, wrap, loops = 10_000, 5, 4
     random, kills = Random(4), 0

@@ -120,7 +120,9 @@ def select_standing(found: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("engine", ["memory", pytest.param("rocks", marks=pytest.mark.long)])
-def test_a_live_table_changes_its_buckets(engine: str, tmp_path: Path) -> None:
+def test_rows_are_kept_once_and_in_order_through_bucket_changes(
+    engine: str, tmp_path: Path
+) -> None:
     """From 16 to 32 to 8 buckets no row is lost, doubled or out of order."""
     place = f"memory:{tmp_path}" if engine == "memory" else f"rocks:{tmp_path / 'data'}"
     design = rowkey.Design("t", KEY, fields=FIELDS, splits="per_bucket")

@@ -153,7 +153,7 @@ def _select_whole_columns(part: Row) -> Row:
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("scheme", EXAMPLES)
-def test_a_table_is_a_dictionary_of_rows(scheme: str) -> None:
+def test_a_table_behaves_as_a_dictionary_of_rows(scheme: str) -> None:
     """After any steps in any order, the table holds what a dictionary holds."""
     compared: set[str] = set()
     depth = settings(max_examples=EXAMPLES[scheme], stateful_step_count=LENGTH)

@@ -39,7 +39,7 @@ NEW = {"user": "new", "at": 1, "number": 77, "note": "n", "amount": 1}
     ("names", "keys"),
     [([], KEYS), (["orders_by_number"], KEYS), ([], CODED), ([], SHARED_ROWS)],
 )
-def test_repair_fills_a_new_companion(
+def test_a_new_companion_is_refused_until_repair_has_filled_it(
     tmp_path: Path, names: list[str], keys: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A companion that is declared later is refused until a repair has created and filled it."""
@@ -78,7 +78,7 @@ def check_reads_of_some(table: Table, model: dict[Identity, Row]) -> None:
         assert [model[place]] == list(table.scan("at = ?", place[1]))
 
 
-def test_a_companion_is_not_read_before_it_is_filled(
+def test_a_companion_is_read_only_after_its_fill_is_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A companion whose fill was interrupted is written, and read only after the next repair."""
@@ -116,7 +116,7 @@ def fail_to_write(*_: Any, **__: Any) -> None:
     raise Unavailable("table", "the writer was killed")
 
 
-def test_a_design_that_does_not_fit_creates_no_companion(tmp_path: Path) -> None:
+def test_a_design_without_a_present_companion_creates_no_new_one(tmp_path: Path) -> None:
     """A design with a new companion and without a present one is refused, and changes nothing."""
     url = f"rocks:{tmp_path / 'data'}"
     rowkey.open(write_designs(tmp_path, declared=["orders_by_number"]), url).close()
@@ -147,7 +147,7 @@ def put_in_batch(table: Table) -> None:
     ],
     ids=["put", "batch", "load", "move", "increment"],
 )
-def test_a_client_stops_once_the_table_has_another_companion(
+def test_a_client_writes_no_row_that_a_new_companion_would_lack(
     tmp_path: Path, write: Callable[[Table], Any]
 ) -> None:
     """A client that opened the table before acknowledges no row that the companion may lack."""
@@ -180,7 +180,7 @@ def test_a_client_stops_once_the_table_has_another_companion(
             table.scan().first()
 
 
-def test_a_companion_with_regions_by_a_sample_is_refused(tmp_path: Path) -> None:
+def test_a_new_companion_with_sampled_regions_is_refused(tmp_path: Path) -> None:
     """A new companion whose regions depend on a sample is refused before anything is changed."""
     url = f"rocks:{tmp_path / 'data'}"
     rowkey.open(write_designs(tmp_path, declared=["orders_by_number"]), url).close()

@@ -67,15 +67,16 @@ def compare_with_disk(url: str, design: Design, sample: Path, folder: Path) -> i
 
 
 @pytest.mark.parametrize("name", ["shipped flights", "apache"])
-def test_a_recording_is_the_same_on_a_cluster(name: str, hbase_url: str, tmp_path: Path) -> None:
-    """Recorded rows have the same order on HBase and on disk."""
+def test_recorded_rows_have_the_same_order_on_hbase_and_on_disk(
+    name: str, hbase_url: str, tmp_path: Path
+) -> None:
     sample = RECORDINGS[name].sample(3_000, tmp_path)
     design = Design(f"recorded.{token_hex(4)}", **RECORDINGS[name].words)
     assert compare_with_disk(hbase_url, design, sample, tmp_path) > 1_000
 
 
 @pytest.mark.parametrize("answer", [b"", b"\x10\x00", b"\x08\xff", b"\x22\x7f\x01", b"\xff" * 60])
-def test_a_put_that_is_answered_with_garbage_fails(
+def test_a_put_that_is_answered_with_garbage_raises(
     answer: bytes, hbase_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A put of one row or several raises if the servers answer with something else than "done"."""
@@ -103,7 +104,7 @@ def test_a_put_that_is_answered_with_garbage_fails(
     drop_table(design.table, hbase_url)
 
 
-def test_a_key_that_counts_nothing(hbase_url: str) -> None:
+def test_a_table_without_bucket_counts_is_opened_again(hbase_url: str) -> None:
     """A table without bucket counts in its attributes is opened again."""
     fields = {"id": "u64", "note": {"type": "text", "family": "d"}}
     design = Design(f"plain.{token_hex(4)}", "[id]", fields=fields)
@@ -117,7 +118,7 @@ def test_a_key_that_counts_nothing(hbase_url: str) -> None:
 
 
 @pytest.mark.long
-def test_a_million_rows_are_the_same_on_a_cluster(hbase_url: str, tmp_path: Path) -> None:
+def test_a_million_rows_are_the_same_on_hbase_and_on_disk(hbase_url: str, tmp_path: Path) -> None:
     """A million flights are the same on three servers and on disk."""
     sample, words = multiply_recording(RECORDINGS["flights"], COPIES, tmp_path)
     design = Design(f"million.{token_hex(4)}", **words)

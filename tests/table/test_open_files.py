@@ -92,7 +92,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "name",
     [pytest.param(name, marks=() if name in QUICK_CALLS else pytest.mark.long) for name in CALLS],
 )
-def test_a_call_without_descriptors_says_so(name: str, folder: Path) -> None:
+def test_a_call_without_file_descriptors_raises_unavailable(name: str, folder: Path) -> None:
     """A call raises `Unavailable` with the remedy, and works once files are closed."""
     assert "" == (folder / name / "err").read_text()
     said, rows = (folder / name / "out").read_text().splitlines()
@@ -127,7 +127,9 @@ def set_cause(problem: Exception, cause: Exception) -> Exception:
         (RowError("message", "'Too many open files' is not a number"), False),
     ],
 )
-def test_only_a_lack_of_descriptors_is_explained(problem: Exception, is_one: bool) -> None:
+def test_a_lack_of_descriptors_is_recognized_by_its_error_number(
+    problem: Exception, is_one: bool
+) -> None:
     """A lack of descriptors is recognized by its error number, not by a stored text."""
     assert is_one == is_shortage(problem)
 
@@ -145,7 +147,7 @@ def test_only_a_lack_of_descriptors_is_explained(problem: Exception, is_one: boo
             act()
 
 
-def test_an_explained_error_is_not_changed() -> None:
+def test_an_error_that_explains_the_lack_of_descriptors_is_passed_on_unchanged() -> None:
     """An error that already explains the shortage is passed on unchanged."""
     raise_shortage(set_cause(Unavailable("plugin", "it does not load"), NO_DESCRIPTORS_ERROR))
     with pytest.raises(rowkey.Unavailable, match=r"^a\.py: the process has too many open files"):

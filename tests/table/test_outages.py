@@ -127,10 +127,9 @@ OUTAGE_PARAMETERS = [
 
 
 @pytest.mark.parametrize("kind", OUTAGE_PARAMETERS)
-def test_no_write_fails_in_a_short_outage(
+def test_no_write_fails_in_an_outage_shorter_than_the_lease(
     zookeeper_route: ZooKeeperLink, tmp_path: Path, kind: str
 ) -> None:
-    """No write fails in an outage that is shorter than the lease."""
     with create_table(zookeeper_route, tmp_path, PATIENT_S) as table:
         putting = PuttingClient(table)
         put_through_outage(putting, zookeeper_route.outage(kind), 5.0)
@@ -147,7 +146,7 @@ def test_no_write_fails_in_a_short_outage(
         pytest.param("held", 60.0, marks=pytest.mark.long),
     ],
 )
-def test_a_long_outage_ends_in_refusals(
+def test_writes_are_refused_when_an_outage_outlasts_the_lease(
     zookeeper_route: ZooKeeperLink, tmp_path: Path, kind: str, seconds: float
 ) -> None:
     """Writes are accepted until the lease ends, refused after that, and accepted again."""
@@ -178,7 +177,7 @@ RUNS = [0, *(pytest.param(run, marks=pytest.mark.long) for run in range(5, 50, 5
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_a_client_that_is_cut_off_is_fenced(
+def test_a_disconnected_client_is_fenced_after_its_lease(
     zookeeper: ZooKeeper, zookeeper_route: ZooKeeperLink, tmp_path: Path, run: int
 ) -> None:
     """A disconnected client writes old buckets, then nothing, and new buckets at the end."""

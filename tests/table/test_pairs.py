@@ -66,7 +66,7 @@ class Machine(test_machine.Machine):
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("scheme", EXAMPLES)
-def test_a_table_is_a_dictionary_during_changes(scheme: str) -> None:
+def test_two_clients_of_a_table_behave_as_a_dictionary_during_bucket_changes(scheme: str) -> None:
     """In any order of steps of two clients and of changes, no row is lost or doubled."""
     compared: set[str] = set()
     depth = settings(max_examples=EXAMPLES[scheme], stateful_step_count=LENGTH)

@@ -154,7 +154,9 @@ def check_events(world: PlacedWorld, table: Table, data: st.DataObject) -> None:
 
 @settings(max_examples=DEEP)
 @given(world=draw_placed_worlds(), in_columns=st.booleans(), data=st.data())
-def test_events_anywhere(world: PlacedWorld, in_columns: bool, data: st.DataObject) -> None:
+def test_events_in_any_placement_are_scanned_and_deleted(
+    world: PlacedWorld, in_columns: bool, data: st.DataObject
+) -> None:
     """Events in any placement are scanned in order, counted, limited, got and deleted."""
     with fill_table(world, "memory:", in_columns=in_columns) as table:
         check_read(world, table, data)
@@ -163,7 +165,9 @@ def test_events_anywhere(world: PlacedWorld, in_columns: bool, data: st.DataObje
 
 @settings(max_examples=ON_DISK)
 @given(world=draw_placed_worlds(), in_columns=st.booleans(), data=st.data())
-def test_events_anywhere_on_disk(world: PlacedWorld, in_columns: bool, data: st.DataObject) -> None:
+def test_events_in_any_placement_on_disk_are_read_and_deleted(
+    world: PlacedWorld, in_columns: bool, data: st.DataObject
+) -> None:
     """Events in any placement are read and deleted on the embedded engine."""
     with (
         TemporaryDirectory(dir=RAM_FOLDER) as place,

@@ -164,7 +164,9 @@ def check_limit(asked: Words | PlacedRead, table: Table, limit: int) -> None:
 
 @settings(max_examples=DEEP)
 @given(case=draw_cases(), way=st.sampled_from(sorted(READ_METHODS)), limit=st.integers(0, 9))
-def test_regions_count_the_rows_that_the_plan_names(case: Any, way: str, limit: int) -> None:
+def test_a_full_read_reads_exactly_the_keys_in_its_planned_ranges(
+    case: Any, way: str, limit: int
+) -> None:
     """A complete scan reads exactly the stored keys in its plan's ranges."""
     world, asked = case
     with fill_table(world, "memory:") as table:
@@ -174,7 +176,7 @@ def test_regions_count_the_rows_that_the_plan_names(case: Any, way: str, limit: 
 
 @settings(max_examples=ON_DISK)
 @given(case=draw_cases(), way=st.sampled_from(sorted(READ_METHODS)), limit=st.integers(0, 9))
-def test_regions_on_disk_count_the_rows_that_the_plan_names(
+def test_a_full_read_on_disk_reads_exactly_the_keys_in_its_planned_ranges(
     case: Any, way: str, limit: int
 ) -> None:
     """On the embedded engine a scan reads exactly the keys in its plan's ranges."""

@@ -21,7 +21,7 @@ LARGE = ("cdnow", "flights")
         for name in sorted(RECORDINGS)
     ],
 )
-def test_regions_count_what_was_predicted(name: str, tmp_path: Path) -> None:
+def test_recorded_rows_are_in_the_regions_that_simulate_predicts(name: str, tmp_path: Path) -> None:
     """Each row of a real recording is in the region that simulate predicts."""
     recording = RECORDINGS[name]
     sample = recording.sample(MAX_ROWS, tmp_path)
@@ -41,7 +41,7 @@ def test_regions_count_what_was_predicted(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="NOT LOADED: shared/data is not beside rowkey")
-def test_no_recording_is_left_out() -> None:
+def test_every_recording_is_loaded_by_these_tests() -> None:
     """Each file of recordings, or a copy of the file, is loaded by these tests."""
     loaded = {recording.path.name.replace("apache_access.", "apache_access_10k.")
               for recording in RECORDINGS.values()}  # fmt: skip

@@ -68,7 +68,7 @@ def set_attributes(place: str, **words: str) -> None:
         store.replace_attributes({**store.spec.attributes, **told})
 
 
-def test_a_lost_entry_is_reported_with_a_remedy(
+def test_a_lost_entry_of_several_generations_is_restored_only_by_repair(
     logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog
 ) -> None:
     """The entry of a table with several generations is restored only by a repair."""
@@ -83,7 +83,7 @@ def test_a_lost_entry_is_reported_with_a_remedy(
     assert catalog.read("logs") is None
 
 
-def test_a_lost_entry_is_put_back(
+def test_a_repaired_entry_equals_the_lost_one(
     logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog
 ) -> None:
     """A repaired entry equals the lost one except for times, and a dry run changes nothing."""
@@ -105,7 +105,7 @@ def test_a_lost_entry_is_put_back(
         assert ROWS == sorted(table.scan(), key=lambda row: row["ts"])
 
 
-def test_another_design_puts_back_the_tables_own(
+def test_a_repair_restores_the_design_of_the_attributes_and_not_a_given_one(
     logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog
 ) -> None:
     """A repair restores the design in the attributes, and compares the given design later."""
@@ -118,7 +118,7 @@ def test_another_design_puts_back_the_tables_own(
         assert logs == table.design
 
 
-def test_a_table_that_was_created_again_is_refused(
+def test_a_table_with_other_bucket_counts_than_its_catalog_is_refused(
     logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog
 ) -> None:
     """A table whose attributes have other counts than its catalog is not opened or changed."""
@@ -134,7 +134,7 @@ def test_a_table_that_was_created_again_is_refused(
     assert [{0: 32}] == [one.counts for one in entry.generations]
 
 
-def test_a_table_of_others_is_described_not_repaired(tmp_path: Path) -> None:
+def test_the_error_for_a_foreign_table_proposes_to_describe_it(tmp_path: Path) -> None:
     """The error for a foreign table proposes to describe the table, not to drop it."""
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
@@ -146,7 +146,7 @@ def test_a_table_of_others_is_described_not_repaired(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", [KEY, KEY.replace("16", "32"), KEY.replace("16", "24")])
-def test_all_generations_come_back(
+def test_a_repair_restores_all_generations_of_the_attributes(
     logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog, key: str
 ) -> None:
     """A repair restores all generations in the attributes, whatever counts the file has."""
@@ -162,7 +162,9 @@ def test_all_generations_come_back(
     )
 
 
-def test_an_old_copy_is_brought_up(logs: rowkey.Design, table_url: str, catalog: Catalog) -> None:
+def test_an_older_copy_of_the_catalog_is_repaired_to_the_latest_generation(
+    logs: rowkey.Design, table_url: str, catalog: Catalog
+) -> None:
     """A catalog copy of generation 1 is repaired to generation 3."""
     set_attributes(table_url, generation="3", counts="0=32")
     with pytest.raises(
@@ -181,7 +183,7 @@ def test_an_old_copy_is_brought_up(logs: rowkey.Design, table_url: str, catalog:
     assert [False, True] == [one.opened_ms is None for one in entry.generations]
 
 
-def test_an_announcement_that_rules_by_now_keeps_its_time(
+def test_a_generation_announced_in_an_old_copy_is_restored_with_its_time(
     logs: rowkey.Design, table_url: str, catalog: Catalog
 ) -> None:
     """A generation that an old copy has as announced is restored with its original time."""
@@ -199,7 +201,7 @@ def test_an_announcement_that_rules_by_now_keeps_its_time(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (
             {"generation": "x"},
@@ -224,20 +226,21 @@ def test_an_announcement_that_rules_by_now_keeps_its_time(
         ({"design": "x"}, "rowkey.design was changed: rowkey.declaration is not its hash"),
     ],
 )
-def test_attributes_that_were_changed_by_hand(
-    logs: rowkey.Design, table_url: str, catalog: Catalog, words: dict[str, str], said: str
+def test_attributes_changed_by_hand_are_reported_and_not_used(
+    logs: rowkey.Design, table_url: str, catalog: Catalog, options: dict[str, str], message: str
 ) -> None:
-    """Attributes that were changed by hand are reported and not used."""
     catalog.remove("logs")
-    set_attributes(table_url, **words)
+    set_attributes(table_url, **options)
     found = repair_catalog(logs, table_url)
     assert found is not None
-    assert said in found.obstacle
+    assert message in found.obstacle
     with pytest.raises(Unavailable, match="has no entry for logs"):
         rowkey.open(logs, table_url)
 
 
-def test_ids_are_not_invented(table_url: str, catalog_url: str, catalog: Catalog) -> None:
+def test_lost_ids_of_coded_values_cannot_be_repaired(
+    table_url: str, catalog_url: str, catalog: Catalog
+) -> None:
     """Lost ids of `code` cannot be repaired, as only the entry has them."""
     coded = build_design(catalog_url, "[code(host)][ts]", splits=None)
     with rowkey.open(coded, table_url) as table:
@@ -251,7 +254,7 @@ def test_ids_are_not_invented(table_url: str, catalog_url: str, catalog: Catalog
     assert catalog.read("logs") is None
 
 
-def test_an_entry_without_a_table_is_forgotten(
+def test_a_repair_removes_the_entry_of_an_interrupted_create(
     table_url: str, catalog_url: str, catalog: Catalog
 ) -> None:
     """A repair removes the entry that an interrupted create left."""
@@ -272,14 +275,15 @@ def test_an_entry_without_a_table_is_forgotten(
     create_table(logs, table_url).close()
 
 
-def test_what_is_nowhere_is_refused(table_url: str, catalog_url: str) -> None:
-    """A table that neither engine nor catalog knows is not repaired."""
+def test_a_table_that_neither_engine_nor_catalog_knows_is_not_repaired(
+    table_url: str, catalog_url: str
+) -> None:
     open_engine(table_url).close()
     with pytest.raises(InvalidArgument, match="there is no table logs"):
         repair_catalog(build_design(catalog_url), table_url)
 
 
-def test_a_table_with_rows_gets_no_first_generation(
+def test_an_entry_lost_while_a_table_is_opened_is_not_replaced(
     logs: rowkey.Design, table_url: str, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry that is lost while a table is opened is not replaced by a first generation."""
@@ -297,7 +301,7 @@ def test_a_table_with_rows_gets_no_first_generation(
 
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
-def test_the_catalog_table_lies_on_the_own_engine(engine: str, tmp_path: Path) -> None:
+def test_the_catalog_table_is_on_the_engine_of_the_table(engine: str, tmp_path: Path) -> None:
     """With `catalog = "table"` the entry is in a table of the same engine."""
     place = f"{engine}:{tmp_path / 'data'}"
     with rowkey.open(build_design("table"), place) as table:
@@ -315,8 +319,7 @@ def test_the_catalog_table_lies_on_the_own_engine(engine: str, tmp_path: Path) -
         assert ["rowkey.catalog"] == found.list_tables()
 
 
-def test_a_catalog_url_needs_a_location(table_url: str) -> None:
-    """A catalog URL of another type needs a location."""
+def test_a_catalog_url_of_another_type_needs_a_location(table_url: str) -> None:
     with pytest.raises(
         InvalidArgument,
         match="'memory' alone does not say where the catalog is; expected memory:WHERE",
@@ -328,7 +331,9 @@ def test_a_catalog_url_needs_a_location(table_url: str) -> None:
         rowkey.open(build_design("tabel"), table_url)
 
 
-def test_a_table_remembered_in_zookeeper(zookeeper: Any, table_url: str, tmp_path: Path) -> None:
+def test_a_table_with_its_catalog_in_zookeeper_is_repaired(
+    zookeeper: Any, table_url: str, tmp_path: Path
+) -> None:
     """A table whose catalog is in ZooKeeper is opened by name and repaired."""
     url = zookeeper.url(f"/rowkey/{tmp_path.name}")
     logs = build_design(url)

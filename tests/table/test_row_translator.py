@@ -58,7 +58,9 @@ def list_visible_cells(table: Table) -> list[RowCells]:
 
 @settings(max_examples=EXAMPLES)
 @given(pair=draw_pairs(), data=st.data())
-def test_the_target_shows_the_source_at_every_time(pair: MovePair, data: st.DataObject) -> None:
+def test_the_translated_table_shows_the_source_at_the_time_of_each_change(
+    pair: MovePair, data: st.DataObject
+) -> None:
     """Reads as of the end of each change return the same rows from both tables."""
     tables = write_tables(pair, data)
     if data.draw(st.booleans()):
@@ -80,7 +82,7 @@ def test_the_target_shows_the_source_at_every_time(pair: MovePair, data: st.Data
 
 @settings(max_examples=EXAMPLES)
 @given(pair=draw_pairs(keeps_history=False), data=st.data())
-def test_a_direct_translation_gives_the_cells_of_a_table_written_so(
+def test_translated_cells_equal_those_of_a_table_written_directly(
     pair: MovePair, data: st.DataObject
 ) -> None:
     """Visible cells equal those of a table of the target's design with the same changes."""
@@ -113,7 +115,9 @@ def list_value_cells(table: Table) -> list[tuple[bytes, Cell]]:
 
 @settings(max_examples=EXAMPLES)
 @given(pair=draw_pairs(keeps_history=False), data=st.data())
-def test_rows_may_be_translated_again_in_any_order(pair: MovePair, data: st.DataObject) -> None:
+def test_translating_rows_twice_or_in_another_order_gives_the_same_cells(
+    pair: MovePair, data: st.DataObject
+) -> None:
     """Rows in parts, in another order and twice give the same visible cells."""
     tables = write_tables(pair, data)
     raw = scan_raw(tables.source)
@@ -151,7 +155,7 @@ def many_rows(request: pytest.FixtureRequest) -> tuple[WrittenTables, RowTransla
     return tables, translator
 
 
-def test_many_rows_are_translated_as_one_by_one(
+def test_a_translated_batch_equals_its_rows_translated_one_by_one(
     many_rows: tuple[WrittenTables, RowTranslator],
 ) -> None:
     """A batch gives the mutations of its rows, also with a row of another program in it."""
@@ -169,7 +173,7 @@ def test_many_rows_are_translated_as_one_by_one(
     assert strange.row.hex() in translator.untranslatable_reason
 
 
-def test_a_row_of_delete_markers_without_identity_is_counted() -> None:
+def test_a_delete_in_a_row_under_a_digest_is_counted_as_untranslatable() -> None:
     """A delete in a row whose key is a digest cannot be translated without a stored field."""
     tables, translator = open_pair("[digest(host, 6)][ts]", "[host][ts]")
     tables.source.put({"host": "a", "ts": START_MS, "size": 1})
@@ -193,7 +197,7 @@ def test_changes_without_timestamps_are_translated_directly() -> None:
     assert {LATEST, PRECEDING_TIMESTAMP} == {cell.timestamp for cell in mutation.cells}
 
 
-def test_designs_with_other_fields_are_refused() -> None:
+def test_designs_with_other_fields_cannot_be_translated() -> None:
     """The two designs must have the same fields and be identified by the same ones."""
     options = {"optional": False, "stamp": False, "versions": 1, "keep_deleted": "FALSE"}
     source = build_design("source", "[host][ts]", (), {}, options)

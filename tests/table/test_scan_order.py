@@ -93,7 +93,9 @@ def check_pieces(
 @settings(max_examples=DEEP)
 @given(world=draw_worlds(), data=st.data())
 @pytest.mark.claims(69)
-def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
+def test_a_scan_of_any_spread_key_returns_the_sorted_rows(
+    world: World, data: st.DataObject
+) -> None:
     """A scan of any spread key returns the matching rows in order, each once."""
     with fill_table(world, "memory:") as table:
         check_reads(world, table, data)
@@ -101,14 +103,18 @@ def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
 
 @settings(max_examples=ON_DISK)
 @given(world=draw_worlds(), data=st.data())
-def test_a_scan_on_disk_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
+def test_a_scan_on_disk_of_any_spread_key_returns_the_sorted_rows(
+    world: World, data: st.DataObject
+) -> None:
     """A scan on the embedded engine returns the matching rows in order, each once."""
     with TemporaryDirectory(dir=RAM_FOLDER) as place, fill_table(world, f"rocks:{place}") as table:
         check_reads(world, table, data)
 
 
 @given(world=draw_worlds(), sizes=st.lists(st.integers(1, 5), min_size=1, max_size=8))
-def test_a_scan_in_pieces_is_the_scan(world: World, sizes: list[int]) -> None:
+def test_a_scan_resumed_from_tokens_loses_and_repeats_no_row(
+    world: World, sizes: list[int]
+) -> None:
     """A scan resumed from tokens any number of times loses and repeats no row."""
     with fill_table(world, "memory:") as table:
         found: list[Row] = []
@@ -208,7 +214,9 @@ def choose_first(one: RowIdentity, other: RowIdentity, *, falls: bool) -> RowIde
         pytest.param("rocks", "", marks=pytest.mark.long),
     ],
 )
-def test_a_scan_while_a_writer_runs(engine: str, spread: str, tmp_path: Path) -> None:
+def test_a_scan_during_writes_returns_each_unchanged_row_once_in_order(
+    engine: str, spread: str, tmp_path: Path
+) -> None:
     """A scan during writes returns each standing row once and in order."""
     url = f"{engine}:{tmp_path / 'data'}"
     with rowkey.open(rowkey.Design("t", f"{spread}[host][ts]", fields=FIELDS), url) as table:

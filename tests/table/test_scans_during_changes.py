@@ -102,7 +102,7 @@ def read_by_columns(scan: Scan, then: Callable[[], None]) -> list[Row]:
         ),
     ],
 )
-def test_a_scan_continues_after_a_change(
+def test_a_scan_returns_rows_moved_by_a_bucket_change_once_in_order(
     key: str, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that move during a scan are returned once each and in order."""
@@ -123,7 +123,7 @@ def test_a_scan_continues_after_a_change(
             )
 
 
-def test_a_token_resumes_over_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scan_token_resumes_across_a_bucket_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scan is resumed from a token over a change, and from the token after that."""
     given = make_rows(60)
     with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 60, monkeypatch) as table:
@@ -138,7 +138,9 @@ def test_a_token_resumes_over_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
         assert list(map(get_identity, given[10:50])) == list(map(get_identity, rest))
 
 
-def test_counts_and_sorts_survive_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_and_sorts_during_a_bucket_change_take_each_row_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A count or a sort during a change takes each row once."""
     given = make_rows(400)
     with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 400, monkeypatch) as table:
@@ -162,7 +164,7 @@ def test_counts_and_sorts_survive_a_change(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("read", [read_by_rows, read_by_columns])
-def test_undeclared_cells_are_counted_once_over_a_change(
+def test_undeclared_cells_are_counted_once_across_a_bucket_change(
     read: Callable[[Scan, Callable[[], None]], list[Row]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A scan by blocks that continues in other places counts each undeclared cell once."""
@@ -181,7 +183,9 @@ def test_undeclared_cells_are_counted_once_over_a_change(
         )  # fmt: skip
 
 
-def test_a_scan_without_one_order_fails_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scan_fails_if_no_order_covers_both_bucket_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A scan fails if a count within the key changes, as no order covers both counts."""
     given = make_rows(60)
     with (
@@ -191,7 +195,9 @@ def test_a_scan_without_one_order_fails_after_a_change(monkeypatch: pytest.Monke
         read_by_rows(table.scan(limit=50), lambda: rewrite_under_new_count(table, given))
 
 
-def test_a_scan_of_one_host_continues_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scan_of_one_host_continues_across_a_bucket_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A scan of one host continues in the order of what follows the host in the key."""
     given = make_rows(200)
     host = given[0]["host"]
@@ -211,7 +217,7 @@ def test_a_scan_of_one_host_continues_after_a_change(monkeypatch: pytest.MonkeyP
         )
 
 
-def test_a_snapshot_scan_ignores_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snapshot_scan_ignores_a_bucket_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scan of a snapshot or an embedded engine returns the rows as they were when it began."""
     given = make_rows(60)
     with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 60, monkeypatch) as table:

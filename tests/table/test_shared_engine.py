@@ -24,7 +24,7 @@ DEADLINE_S = 10
 """Seconds for a writer to follow; without the engine's limit it takes 20 and more."""
 
 
-def test_tables_of_one_process_share_a_directory(tmp_path: Path) -> None:
+def test_closing_a_table_keeps_the_shared_engine_open(tmp_path: Path) -> None:
     """A table that is closed leaves the engine open for the others, and reads their rows."""
     url = f"rocks:{tmp_path / 'data'}"
     row = {"host": "web-1", "n": 1, "note": "x"}
@@ -36,7 +36,7 @@ def test_tables_of_one_process_share_a_directory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("open_writer", [open_table, create_table])
-def test_no_row_is_lost_when_another_table_changes_the_buckets(
+def test_no_row_is_lost_when_another_table_object_changes_the_buckets(
     tmp_path: Path, open_writer: Callable[..., rowkey.Table]
 ) -> None:
     """A writer next to the one that changes the number of buckets follows the change in time."""
@@ -69,7 +69,7 @@ def test_no_row_is_lost_when_another_table_changes_the_buckets(
             assert written[-1] == table.get(written[-1])
 
 
-def test_a_scan_of_a_table_that_is_dropped_fails(tmp_path: Path) -> None:
+def test_a_scan_of_a_table_dropped_meanwhile_ends_with_an_error(tmp_path: Path) -> None:
     """Rows that are read while another thread drops the table end with an error of rowkey."""
     url = f"rocks:{tmp_path / 'data'}"
     with open_engine(url) as engine, open_table(DESIGN, url, engine=engine) as table:

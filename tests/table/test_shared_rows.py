@@ -114,7 +114,7 @@ def count_region_reads(table: Table) -> int:
     return sum(region.reads for region in table.regions())
 
 
-def test_wide_rows_come_whole_and_in_order(wide_table: Table) -> None:
+def test_wide_rows_are_read_whole_and_in_order(wide_table: Table) -> None:
     """Wide rows are read as rows, columns and counts, in part, backwards and after deletes."""
     every = make_events()
     assert every == list(wide_table.scan())
@@ -130,7 +130,7 @@ def test_wide_rows_come_whole_and_in_order(wide_table: Table) -> None:
             ] == list(wide_table.scan())  # fmt: skip
 
 
-def test_a_wide_row_goes_on_within(wide_table: Table) -> None:
+def test_a_scan_token_resumes_within_a_wide_row(wide_table: Table) -> None:
     """Limited scans joined by tokens give all events, and a token begins within its row."""
     found: list[Any] = []
     token = None
@@ -161,7 +161,7 @@ class _CountingStore:
         return self.reader.scan(spans, ask)
 
 
-def test_events_in_two_families_come_whole(url: str) -> None:
+def test_an_event_with_cells_in_two_families_is_read_whole(url: str) -> None:
     """Rows with cells of an event in two families are read as a whole."""
     fields = WIDE_FIELDS | {"note": {"type": "text", "nullable": True, "family": "e"}}
     design = rowkey.Design("t", "[host]", fields=fields, families={"d": {}, "e": {}})
@@ -171,7 +171,7 @@ def test_events_in_two_families_come_whole(url: str) -> None:
         assert make_events()[:10] == list(table.scan(limit=10))
 
 
-def test_batches_stream(tall_table: Table) -> None:
+def test_batches_are_returned_before_the_table_is_read_completely(tall_table: Table) -> None:
     """Batches are returned in order before the table is read completely."""
     batches = (scan := tall_table.scan()).batches(60)
     first = next(batches)
@@ -189,7 +189,7 @@ def test_batches_stream(tall_table: Table) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 25, 60, 160])
-def test_a_limit_reads_little_more(tall_table: Table, limit: int) -> None:
+def test_a_limited_scan_reads_few_more_rows_than_its_limit(tall_table: Table, limit: int) -> None:
     """A limited scan reads its rows and one of each range, or twice that by blocks."""
     before = count_region_reads(tall_table)
     assert make_rows()[:limit] == list(tall_table.scan(limit=limit))
@@ -201,7 +201,7 @@ def test_a_limit_reads_little_more(tall_table: Table, limit: int) -> None:
     assert count_region_reads(tall_table) - before <= 2 * limit + BUCKETS * MIN_BLOCK
 
 
-def test_what_was_read_is_not_read_again(tall_table: Table) -> None:
+def test_a_resumed_scan_reads_no_earlier_row_again(tall_table: Table) -> None:
     """A resumed scan reads no earlier row, by rows and by blocks."""
     read = HOSTS * EACH - 60
     scan = tall_table.scan(limit=read)
@@ -218,7 +218,7 @@ def test_what_was_read_is_not_read_again(tall_table: Table) -> None:
 
 
 @pytest.mark.parametrize("threads", [2, pytest.param(64, marks=pytest.mark.long)])
-def test_threads_change_nothing(tall_table: Table, threads: int) -> None:
+def test_a_scan_with_threads_returns_the_same_rows(tall_table: Table, threads: int) -> None:
     """Threads give the same rows, columns, order, limits and counts, and end with the scan."""
     before = count_region_reads(tall_table)
     assert make_rows() == list(tall_table.scan(threads=threads))
@@ -232,13 +232,13 @@ def test_threads_change_nothing(tall_table: Table, threads: int) -> None:
 
 
 @pytest.mark.parametrize("threads", [0, -1, 257, True, 1.5, "2"])
-def test_wrong_numbers_of_threads_are_refused(tall_table: Table, threads: Any) -> None:
+def test_a_number_of_threads_must_be_from_1_to_256(tall_table: Table, threads: Any) -> None:
     """A number of threads must be a whole number from 1 to 256."""
     with pytest.raises(ReadError, match="from 1 to 256"):
         tall_table.scan(threads=threads)
 
 
-def test_an_error_of_a_thread_comes_out() -> None:
+def test_an_error_while_reading_ahead_is_raised_at_its_row() -> None:
     """An error while reading ahead is raised at the position of its row."""
     from contextlib import ExitStack
 
@@ -254,8 +254,7 @@ def test_an_error_of_a_thread_comes_out() -> None:
             next(broken)
 
 
-def test_a_declared_read_goes_on(url: str) -> None:
-    """A declared read accepts another limit and the token of an earlier read."""
+def test_a_declared_read_accepts_another_limit_and_an_earlier_token(url: str) -> None:
     read = {"name": "all", "where": "host = ?", "limit": 5}
     design = rowkey.Design("t", "[host][n]", fields=TALL_FIELDS, reads=[read])
     with rowkey.open(design, url) as table:
@@ -267,7 +266,7 @@ def test_a_declared_read_goes_on(url: str) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 16, 17])
-def test_rows_of_others_do_not_count(url: str, limit: int) -> None:
+def test_rows_of_other_programs_do_not_count_for_a_limit(url: str, limit: int) -> None:
     """A limit counts rows of the design only, also after rows of another program."""
     design = rowkey.Design("t", "[host][n]", fields=TALL_FIELDS)
     mine = make_rows()[3:20]
@@ -281,7 +280,7 @@ def test_rows_of_others_do_not_count(url: str, limit: int) -> None:
         assert 17 == table.count()
 
 
-def test_the_first_row_costs_a_row(tall_table: Table) -> None:
+def test_the_first_row_of_a_scan_costs_one_row(tall_table: Table) -> None:
     """The first row of a scan costs one row, and the token after the row is stable."""
     scan = tall_table.scan()
     before = count_region_reads(tall_table)
@@ -293,7 +292,9 @@ def test_the_first_row_costs_a_row(tall_table: Table) -> None:
 
 
 @pytest.mark.parametrize("limit", [25, 560])
-def test_a_token_stands_behind_what_was_given(tall_table: Table, limit: int) -> None:
+def test_pages_of_any_size_continue_from_the_tokens_of_each_other(
+    tall_table: Table, limit: int
+) -> None:
     """Pages as columns or rows of any size continue from each other's tokens."""
     found: list[dict[str, Any]] = []
     token = None
@@ -311,7 +312,7 @@ def test_a_token_stands_behind_what_was_given(tall_table: Table, limit: int) -> 
 
 @pytest.mark.parametrize("limit", [None, 250])
 @pytest.mark.parametrize("as_columns", [False, True])
-def test_a_scan_of_a_closed_table_is_never_short(
+def test_a_scan_of_a_closed_table_returns_all_rows_or_raises(
     tall_table: Table, limit: int | None, as_columns: bool
 ) -> None:
     """A scan whose table is closed returns all rows or raises, and never too few."""
@@ -328,8 +329,7 @@ def test_a_scan_of_a_closed_table_is_never_short(
     assert ends == [] or is_small or tall_table.engine.name == "memory"
 
 
-def test_a_scan_of_a_closed_snapshot_is_never_short(tall_table: Table) -> None:
-    """A scan whose snapshot is closed returns all rows or raises."""
+def test_a_scan_of_a_closed_snapshot_returns_all_rows_or_raises(tall_table: Table) -> None:
     snapshot = tall_table.snapshot()
     found = iter(tall_table.scan(reader=snapshot))
     next(found)
@@ -356,17 +356,19 @@ WRONG: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "says"), WRONG, ids=[says for _, says in WRONG])
-def test_arguments_are_checked_when_given(call: Any, says: str) -> None:
+@pytest.mark.parametrize(("call", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_an_invalid_scan_argument_is_refused_with_its_name_and_value(
+    call: Any, message: str
+) -> None:
     """The error of an invalid argument has its name and value."""
     with (
         rowkey.open(rowkey.Design("t", "[host][n]", fields=TALL_FIELDS), "memory:") as table,
-        pytest.raises(RowkeyError, match=says),
+        pytest.raises(RowkeyError, match=message),
     ):
         call(table)
 
 
-def test_rows_of_a_class_of_dictionaries(url: str) -> None:
+def test_a_dictionary_class_can_be_the_row_class(url: str) -> None:
     """A row class that is a dictionary is instantiated like any other."""
 
     class RowDict(dict[str, Any]):
@@ -380,7 +382,7 @@ def test_rows_of_a_class_of_dictionaries(url: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["", "host desc, n desc"])
-def test_ranges_of_any_length_are_read_to_their_end(url: str, order: str) -> None:
+def test_short_and_long_ranges_are_read_to_their_end(url: str, order: str) -> None:
     """Ranges of many blocks and of few rows are both read to their end."""
     threads = 3 if (url == "memory:") == bool(order) else 1
     design = rowkey.Design("t", "[mod(n, 3)][host][n]", fields=TALL_FIELDS)
@@ -398,7 +400,7 @@ def test_ranges_of_any_length_are_read_to_their_end(url: str, order: str) -> Non
         assert expected[812:] == list(table.scan(order=order, resume=limited.token))
 
 
-def test_events_that_a_key_confuses_are_told_apart_on_reading(url: str) -> None:
+def test_events_of_other_hosts_in_the_same_bucket_are_not_returned(url: str) -> None:
     """Where the key keeps only a bucket of the host, other hosts' events are not returned."""
     fields = WIDE_FIELDS | {"level": {"type": "choice", "of": ["a", "b"]}}
     design = rowkey.Design("t", "[bucket(host, 2)][level]", fields=fields)

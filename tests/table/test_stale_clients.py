@@ -56,7 +56,9 @@ def client_pair(tmp_path: Path) -> Iterator[tuple[Table, Table]]:
     other.close()
 
 
-def test_a_stale_client_loses_no_write(client_pair: tuple[Table, Table]) -> None:
+def test_a_client_writing_under_the_old_bucket_count_loses_nothing(
+    client_pair: tuple[Table, Table],
+) -> None:
     """A client that still writes under the old count loses nothing, and all find its rows."""
     setter, behind = client_pair
     set_buckets(setter, 32)
@@ -73,7 +75,9 @@ def test_a_stale_client_loses_no_write(client_pair: tuple[Table, Table]) -> None
     assert [] == list_misplaced_rows(setter)
 
 
-def test_a_suspended_client_is_fenced(client_pair: tuple[Table, Table]) -> None:
+def test_a_suspended_client_reads_the_catalog_before_it_writes(
+    client_pair: tuple[Table, Table],
+) -> None:
     """A client that was suspended reads the entry first, and fails if it cannot."""
     setter, asleep = client_pair
     asleep.put(ROWS[0])
@@ -103,7 +107,9 @@ class UnreachableCatalog:
         raise Unavailable("lost", "nobody is there")
 
 
-def test_a_delete_before_activation_holds(client_pair: tuple[Table, Table]) -> None:
+def test_a_delete_during_an_announced_change_applies_to_the_new_bucket_too(
+    client_pair: tuple[Table, Table],
+) -> None:
     """A client that knows of an announced change deletes in the new places too."""
     setter, knows = client_pair
     for row in ROWS[:10]:
@@ -124,7 +130,7 @@ def test_a_delete_before_activation_holds(client_pair: tuple[Table, Table]) -> N
     )
 
 
-def test_a_put_after_a_delete_of_the_same_millisecond_is_seen(logs: Table) -> None:
+def test_a_put_after_a_delete_of_the_same_millisecond_is_visible(logs: Table) -> None:
     """The timestamps of a row rise across a change of buckets."""
     logs.store.row_clock.clock = lambda: 2_000_000_000_000
     for number in (32, 8, 16):
@@ -135,7 +141,7 @@ def test_a_put_after_a_delete_of_the_same_millisecond_is_seen(logs: Table) -> No
         assert ROWS[0] == logs.get(ROWS[0])
 
 
-def test_what_a_replace_takes_away_is_gone_in_every_place(logs: Table) -> None:
+def test_a_replace_removes_omitted_fields_under_every_bucket_count(logs: Table) -> None:
     """A replace removes omitted fields and fields given as None in every place."""
     set_buckets(logs, 32)
     logs.replace({**ROWS[0], "hits": None})
@@ -145,7 +151,9 @@ def test_what_a_replace_takes_away_is_gone_in_every_place(logs: Table) -> None:
     assert left == list(logs.scan("ts < 2", order="ts"))
 
 
-def test_increments_wait_for_activation(client_pair: tuple[Table, Table]) -> None:
+def test_an_increment_waits_while_a_bucket_count_is_announced(
+    client_pair: tuple[Table, Table],
+) -> None:
     """An increment waits while a generation is announced, so that all are in one place."""
     setter, other = client_pair
     setter.put(ROWS[0])
@@ -167,7 +175,9 @@ def test_increments_wait_for_activation(client_pair: tuple[Table, Table]) -> Non
     assert {**ROWS[0], "note": "new", "hits": 1} == other.get(ROWS[0])
 
 
-def test_an_increment_activates_an_abandoned_generation(client_pair: tuple[Table, Table]) -> None:
+def test_an_increment_activates_the_abandoned_change_of_a_dead_client(
+    client_pair: tuple[Table, Table],
+) -> None:
     """An increment that waited long enough activates a generation whose client died."""
     dead, other = client_pair
     dead.put(ROWS[1])
@@ -178,7 +188,7 @@ def test_an_increment_activates_an_abandoned_generation(client_pair: tuple[Table
     assert {"hits": 7} == other.increment(ROWS[1], hits=1)
 
 
-def test_each_announcement_is_waited_for_in_full(
+def test_an_increment_waits_for_each_announcement_in_full(
     client_pair: tuple[Table, Table], tmp_path: Path
 ) -> None:
     """An increment that waits for one announcement also waits for the next one."""
@@ -219,7 +229,7 @@ def test_each_announcement_is_waited_for_in_full(
 
 
 @pytest.mark.parametrize("age_s", [25.0, 31.0, 58.0])
-def test_counters_go_on_while_the_catalog_may_be_out_of_reach(
+def test_an_increment_needs_no_catalog_until_the_entry_expires(
     client_pair: tuple[Table, Table], age_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An increment needs no answer of the catalog before the known entry has expired."""
@@ -233,8 +243,9 @@ def test_counters_go_on_while_the_catalog_may_be_out_of_reach(
         counter.increment(ROWS[1], hits=1)
 
 
-def test_a_slow_increment_raises_conflict(client_pair: tuple[Table, Table]) -> None:
-    """An increment during which the buckets changed raises a conflict."""
+def test_an_increment_during_which_the_buckets_changed_raises_a_conflict(
+    client_pair: tuple[Table, Table],
+) -> None:
     setter, slow = client_pair
     slow.put(ROWS[1])
     increment = slow.store.increment
@@ -250,7 +261,7 @@ def test_a_slow_increment_raises_conflict(client_pair: tuple[Table, Table]) -> N
         slow.increment(ROWS[1], hits=1)
 
 
-def test_a_slow_increment_raises_conflict_after_a_renewal(
+def test_a_slow_increment_raises_a_conflict_although_the_lease_was_renewed(
     client_pair: tuple[Table, Table],
 ) -> None:
     """A renewed lease does not hide that another generation is active."""
@@ -269,7 +280,7 @@ def test_a_slow_increment_raises_conflict_after_a_renewal(
         slow.increment(ROWS[1], hits=1)
 
 
-def test_a_slow_increment_raises_conflict_after_an_announcement(
+def test_a_slow_increment_raises_a_conflict_after_an_announcement(
     client_pair: tuple[Table, Table],
 ) -> None:
     """An increment reads the entry again if a generation was announced meanwhile."""
@@ -320,7 +331,7 @@ SECONDS_BY_KNOWLEDGE = {"nothing": 70.0, "the announcement": 0.0}
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
 @pytest.mark.parametrize("take", [put_null, replace_without_field, delete_row, delete_in_batch])
 @pytest.mark.parametrize("key", [KEY, "[salt(2)][bucket(host, 16)][host][ts]"])
-def test_a_late_delete_reaches_new_places(
+def test_a_delete_reaches_a_cell_that_was_copied_meanwhile(
     key: str, take: Callable[[Table], None], twice: bool, knows: str, tmp_path: Path
 ) -> None:
     """A delete reaches a cell that was copied while the delete was on its way."""
@@ -381,7 +392,7 @@ def stall_writes(table: Table, meanwhile: Callable[[], None]) -> None:
     table.store.__class__ = StallingStore
 
 
-def test_a_late_delete_without_a_place_is_reported(tmp_path: Path) -> None:
+def test_a_late_delete_in_a_row_under_a_digest_is_reported(tmp_path: Path) -> None:
     """A late delete whose key is a digest is reported with its row."""
     key = "[bucket(digest(host, 4), 4)][digest(host, 4)][ts]"
     setter, slow = (
@@ -415,7 +426,9 @@ class _SlowCounter:
         self.is_shared = store.is_shared
 
 
-def test_a_copy_undoes_no_increment(client_pair: tuple[Table, Table]) -> None:
+def test_a_copied_column_undoes_no_increment_of_another_client(
+    client_pair: tuple[Table, Table],
+) -> None:
     """A copied column does not undo an increment that another client made meanwhile."""
     one, other = client_pair
     one.put(ROWS[1])
@@ -448,7 +461,7 @@ def test_a_copy_undoes_no_increment(client_pair: tuple[Table, Table]) -> None:
     ],
     indirect=["url"],
 )
-def test_counts_add_up_while_rows_are_brought(url: str, key: str) -> None:
+def test_concurrent_increments_copy_a_row_once_and_none_is_lost(url: str, key: str) -> None:
     """Concurrent increments copy a row to its new place once, and none is lost."""
     with open_client(build_design(key, splits=None), url, ManualClock()) as table:
         for row in ROWS[:12]:
@@ -476,7 +489,7 @@ def test_counts_add_up_while_rows_are_brought(url: str, key: str) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_a_pending_batch_is_rebuilt_after_a_change(logs: Table) -> None:
+def test_a_pending_batch_is_rebuilt_after_a_bucket_change(logs: Table) -> None:
     """Pending puts are rebuilt for one place, and pending deletes for all places."""
     extra = [{"host": f"new-{n}", "ts": n, "note": None, "hits": n} for n in range(9)]
     with logs.batch() as batch:
@@ -498,7 +511,7 @@ def test_a_pending_batch_is_rebuilt_after_a_change(logs: Table) -> None:
     assert [] == list_misplaced_rows(logs)
 
 
-def test_a_pending_row_without_a_place_is_reported() -> None:
+def test_a_pending_row_under_a_digest_is_reported_after_a_bucket_change() -> None:
     """A pending row whose key is a digest is reported, to be put again."""
     key = "[bucket(digest(host, 4), 4)][digest(host, 4)][ts]"
     with open_client(build_design(key, splits=None), "memory:", ManualClock()) as table:
@@ -519,7 +532,7 @@ def test_a_pending_row_without_a_place_is_reported() -> None:
         "[bucket(host, 4)][host][time_slice(ts, 10ms)]",
     ],
 )
-def test_a_batch_that_waited_of_other_keys(key: str) -> None:
+def test_pending_salted_and_shared_rows_are_rebuilt_after_a_bucket_change(key: str) -> None:
     """Pending rows of salted keys and of shared rows get new places too."""
     with open_client(build_design(key, splits=None), "memory:", ManualClock()) as table:
         for row in ROWS[:40]:
@@ -538,7 +551,7 @@ def test_a_batch_that_waited_of_other_keys(key: str) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_columns_are_loaded_under_the_new_number(logs: Table) -> None:
+def test_arrow_columns_are_loaded_under_the_new_bucket_count(logs: Table) -> None:
     """Arrow columns are loaded under the new count, and read together with old rows."""
     set_buckets(logs, 32)
     extra = [{"host": f"x{n}", "ts": n, "note": "", "hits": n} for n in range(50)]
@@ -554,7 +567,7 @@ def test_columns_are_loaded_under_the_new_number(logs: Table) -> None:
         assert keys <= {row.row for row in cursor}
 
 
-def test_a_snapshot_is_read_under_all_numbers(logs: Table) -> None:
+def test_a_snapshot_shows_all_rows_whatever_the_later_bucket_count(logs: Table) -> None:
     """A snapshot shows all rows from before it was taken, whatever the count is later."""
     snapshot = logs.snapshot()
     set_buckets(logs, 32)
@@ -563,7 +576,7 @@ def test_a_snapshot_is_read_under_all_numbers(logs: Table) -> None:
     snapshot.close()
 
 
-def test_a_scan_that_is_read_again_knows_the_new_number(logs: Table) -> None:
+def test_a_scan_run_again_uses_the_current_bucket_count(logs: Table) -> None:
     """A scan object that is run again uses the current number of buckets."""
     scan = logs.scan(order="host, ts")
     assert sort_by_key(ROWS) == list(scan)
@@ -575,7 +588,7 @@ def test_a_scan_that_is_read_again_knows_the_new_number(logs: Table) -> None:
     assert expected[0] == scan.first()
 
 
-def test_an_entry_of_a_lost_table_is_an_old_copy(url: str) -> None:
+def test_a_catalog_entry_with_fewer_generations_than_the_table_is_refused(url: str) -> None:
     """An entry with fewer generations than the table's attributes is refused."""
     with open_client(build_design(), url, ManualClock()) as table:
         place = table.engine.catalog_url
@@ -594,7 +607,7 @@ def test_an_entry_of_a_lost_table_is_an_old_copy(url: str) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_max_stale_is_kept_with_the_table(url: str) -> None:
+def test_max_stale_is_declared_when_a_table_is_created(url: str) -> None:
     """The time of a table is declared at its creation; later clients may ask for less."""
     with rowkey.open(build_design(), url, max_stale=7.0) as table:
         assert (7.0, 7.0) == (table.buckets.max_stale_s, table.lease.max_stale_s)

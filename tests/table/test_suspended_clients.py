@@ -35,7 +35,9 @@ RESTORED_MESSAGE = (
 
 
 @pytest.mark.parametrize("use", OPERATIONS)
-def test_a_sleeper_over_a_repair_is_fenced(use: Callable[[Table], Any], tmp_path: Path) -> None:
+def test_a_suspended_client_notices_a_restored_catalog_entry(
+    use: Callable[[Table], Any], tmp_path: Path
+) -> None:
     """A suspended client notices a restored entry, although versions begin with 1 again."""
     place = f"memory:{tmp_path}"
     with (
@@ -59,7 +61,7 @@ def test_a_sleeper_over_a_repair_is_fenced(use: Callable[[Table], Any], tmp_path
 
 @pytest.mark.parametrize("use", OPERATIONS)
 @pytest.mark.parametrize("key", ["[bucket(ts, 16)][ts][host]", "[bucket(host, 16)][host][ts]"])
-def test_a_suspended_client_of_a_recreated_table_is_fenced(
+def test_a_suspended_client_does_not_write_to_a_recreated_table(
     key: str, use: Callable[[Table], Any], tmp_path: Path
 ) -> None:
     """A client does not write to a table that was dropped and created again."""
@@ -90,7 +92,7 @@ CHANGES: dict[str, tuple[Callable[[Table], Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_that_is_late_is_made_under_the_new_key(
+def test_a_change_sent_late_hides_no_newer_change(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A client that was suspended before it sent a change hides no newer change of others."""
@@ -121,7 +123,7 @@ def test_a_change_that_is_late_is_made_under_the_new_key(
         assert {**KEY, **expected} == table.get(ROW)
 
 
-def test_concurrent_creators_write_one_entry(
+def test_of_two_clients_creating_a_table_the_entry_of_the_first_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of two clients that create a table at once, the entry of the first one stays."""

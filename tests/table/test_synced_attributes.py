@@ -74,7 +74,7 @@ def announce_other_count(slow: Table, place: str) -> None:
 
 
 @pytest.mark.parametrize("does", [open_with_added_field, announce_other_count])
-def test_a_slow_client_restores_no_old_attributes(
+def test_a_slow_client_does_not_restore_old_table_attributes(
     does: Callable[[Table, str], None],
     client_pair: tuple[Table, Table],
     place: str,
@@ -94,7 +94,7 @@ def test_a_slow_client_restores_no_old_attributes(
     lose_and_repair_catalog(quick, place)
 
 
-def test_a_slow_client_activates_no_other_generation(
+def test_a_slow_client_does_not_reactivate_another_generation(
     client_pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A slow client leaves a generation that others have activated, and the next one."""
@@ -115,7 +115,7 @@ def test_a_slow_client_activates_no_other_generation(
     lose_and_repair_catalog(quick, place)
 
 
-def test_older_attributes_do_not_replace_later_ones(client_pair: tuple[Table, Table]) -> None:
+def test_older_table_attributes_do_not_replace_later_ones(client_pair: tuple[Table, Table]) -> None:
     """Attributes of an older or another entry do not replace later ones."""
     quick, _ = client_pair
     first = quick.lease.last_entry
@@ -135,7 +135,7 @@ def test_older_attributes_do_not_replace_later_ones(client_pair: tuple[Table, Ta
 
 
 @pytest.mark.parametrize("named", ["logs", build_design(), build_design(fields=EXTENDED_FIELDS)])
-def test_opening_updates_old_attributes(
+def test_opening_a_table_updates_outdated_attributes(
     named: rowkey.Design | str, client_pair: tuple[Table, Table], place: str
 ) -> None:
     """Opening a table updates attributes that another client left out of date."""
@@ -150,7 +150,7 @@ def test_opening_updates_old_attributes(
 
 
 @pytest.mark.parametrize("named", ["logs", build_design(), build_design(fields=EXTENDED_FIELDS)])
-def test_a_client_without_the_right_to_alter_opens_it(
+def test_a_client_without_the_right_to_alter_can_open_a_table(
     named: Any, client_pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A client that may not alter a table opens it, though its attributes are out of date."""
@@ -188,7 +188,7 @@ def lose_and_repair_catalog(table: Table, place: str) -> None:
 
 
 @pytest.mark.parametrize("is_over", [True, False])
-def test_a_load_puts_back_no_older_words(
+def test_load_progress_does_not_overwrite_later_table_attributes(
     client_pair: tuple[Table, Table],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -214,7 +214,7 @@ def deny_access(*_: Any) -> None:
     raise InvalidArgument("table", "access denied")
 
 
-def test_who_may_not_alter_a_table_counts_and_opens_all_the_same(
+def test_a_client_without_the_right_to_alter_can_increment(
     client_pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the right to alter, increments and opening work, and attributes stay old."""
@@ -234,7 +234,7 @@ def test_who_may_not_alter_a_table_counts_and_opens_all_the_same(
     check_synced_attributes(quick)
 
 
-def test_attributes_that_the_engine_changes_are_not_written_forever(
+def test_attributes_that_the_engine_changes_are_written_a_few_times_only(
     client_pair: tuple[Table, Table], place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Attributes that never match are written a few times, reported, and the table opens."""
@@ -256,7 +256,9 @@ def test_attributes_that_the_engine_changes_are_not_written_forever(
     assert 5 == len(times)
 
 
-def test_what_the_words_contradict_does_not_rule(client_pair: tuple[Table, Table]) -> None:
+def test_no_generation_is_activated_once_the_attributes_have_a_later_one(
+    client_pair: tuple[Table, Table],
+) -> None:
     """A generation is not activated if the table's attributes have a later one."""
     quick, _ = client_pair
     announced = BucketChange(quick, 32, pause=refuse_to_wait)._announce_counts().generations[-1]

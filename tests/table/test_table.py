@@ -51,21 +51,21 @@ def logs(url: str) -> Iterator[Table]:
 
 
 @ON_BOTH_ENGINES
-def test_a_row_comes_back(logs: Table) -> None:
+def test_a_row_that_was_put_is_returned_by_get_and_scan(logs: Table) -> None:
     """A row is returned in normal values by a get with a mapping, with names, and by a scan."""
     logs.put(FULL_ROW)
     assert FULL_ROW == logs.get(ROW) == logs.get(**ROW) == logs.scan().first()
     assert [FULL_ROW] == list(logs.scan("host = ?", "web-1"))
 
 
-def test_a_row_that_is_not_there(logs: Table) -> None:
+def test_a_missing_row_is_none_in_get_and_absent_in_scans(logs: Table) -> None:
     """A get of a missing row returns None, and no scan returns the row."""
     assert logs.get(ROW) is None
     assert [] == list(logs.scan())
     assert 0 == logs.count()
 
 
-def test_put_leaves_what_is_not_named(logs: Table) -> None:
+def test_a_put_keeps_omitted_fields_and_deletes_fields_given_as_none(logs: Table) -> None:
     """A put keeps omitted fields, deletes fields given as None, and can restore both."""
     logs.put(FULL_ROW)
     logs.put({**ROW, "size": 8})
@@ -76,14 +76,13 @@ def test_put_leaves_what_is_not_named(logs: Table) -> None:
     assert {**FULL_ROW, "size": 8, "message": "again"} == logs.get(ROW)
 
 
-def test_replace_takes_the_rest_away(logs: Table) -> None:
-    """A replaced row has only the given fields."""
+def test_a_replaced_row_has_only_the_given_fields(logs: Table) -> None:
     logs.put({**FULL_ROW, "hits": 3})
     logs.replace({**ROW, "size": 9})
     assert {**ROW, "message": None, "size": 9, "hits": None} == logs.get(ROW)
 
 
-def test_a_row_of_nulls_exists(logs: Table) -> None:
+def test_a_row_whose_columns_are_all_null_exists(logs: Table) -> None:
     """A row whose columns are all absent is still a row."""
     logs.put(ROW)
     assert {**ROW, "message": None, "size": None, "hits": None} == logs.get(ROW)
@@ -93,7 +92,7 @@ def test_a_row_of_nulls_exists(logs: Table) -> None:
 
 @ON_BOTH_ENGINES
 @pytest.mark.usefixtures("impatient")
-def test_delete_then_put_in_one_millisecond(url: str) -> None:
+def test_a_put_in_the_millisecond_of_a_delete_is_visible(url: str) -> None:
     """A put after a delete of the same millisecond is visible, with a stopped clock as well."""
     with rowkey.open(build_design(), url, clock=lambda: 1_700_000_000_000) as logs:
         for _ in range(20):
@@ -107,7 +106,7 @@ def test_delete_then_put_in_one_millisecond(url: str) -> None:
 
 
 @pytest.mark.claims(23)
-def test_move_changes_the_key(logs: Table) -> None:
+def test_a_row_moved_to_another_key_keeps_its_fields(logs: Table) -> None:
     """A moved row has all its fields under the new key and is gone from the old one."""
     logs.put(FULL_ROW)
     assert logs.move(ROW, host="web-2", size=1)
@@ -119,7 +118,7 @@ def test_move_changes_the_key(logs: Table) -> None:
     assert not logs.move(ROW, host="web-3")
 
 
-def test_a_batch_keeps_the_rows_that_are_right(logs: Table) -> None:
+def test_a_batch_names_its_wrong_rows_and_writes_the_others(logs: Table) -> None:
     """The errors of a batch name its wrong rows by number, and the others are written."""
     rows = [{**ROW, "ts": n, "size": "many" if n in (2, 7) else n} for n in range(10)]
     with pytest.raises(BatchError) as found, logs.batch(rows=3) as batch:
@@ -129,8 +128,7 @@ def test_a_batch_keeps_the_rows_that_are_right(logs: Table) -> None:
     assert {0, 1, 3, 4, 5, 6, 8, 9} == {row["ts"] for row in logs.scan()}
 
 
-def test_a_batch_may_delete(logs: Table) -> None:
-    """Puts and deletes of one row in one batch take effect in their order."""
+def test_puts_and_deletes_of_one_row_in_a_batch_take_effect_in_order(logs: Table) -> None:
     with logs.batch() as batch:
         batch.put(FULL_ROW)
         batch.delete(ROW)
@@ -138,7 +136,7 @@ def test_a_batch_may_delete(logs: Table) -> None:
     assert {**ROW, "message": None, "size": 1, "hits": None} == logs.get(ROW)
 
 
-def test_a_batch_deletes_a_row_by_keywords(logs: Table) -> None:
+def test_a_batch_takes_the_key_fields_of_a_delete_by_name(logs: Table) -> None:
     """A batch takes the key fields of a row to delete by name, as `Table.delete` does."""
     other = {**ROW, "ts": 7}
     with logs.batch() as batch:
@@ -152,7 +150,7 @@ def test_a_batch_deletes_a_row_by_keywords(logs: Table) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_counters(logs: Table) -> None:
+def test_an_increment_adds_to_an_absent_or_put_value(logs: Table) -> None:
     """Increments add to an i64 column, from nothing or from a put value."""
     assert {"hits": 5} == logs.increment(ROW, hits=5)
     assert {"hits": 3} == logs.increment(ROW, hits=-2)
@@ -165,14 +163,14 @@ def test_counters(logs: Table) -> None:
         logs.increment(ROW, hits="x")  # type: ignore[arg-type]
 
 
-def test_append(logs: Table) -> None:
+def test_an_append_extends_a_text(logs: Table) -> None:
     """An append extends a text at its end, and begins with an empty text."""
     logs.append(ROW, message="disk")
     logs.append(ROW, message=" füll")
     assert "disk füll" == logs.get(ROW)["message"]
 
 
-def test_check_and_put(logs: Table) -> None:
+def test_check_and_put_writes_only_if_the_column_has_the_expected_value(logs: Table) -> None:
     """A row is put only if a column has the expected value, or is absent as expected."""
     assert logs.check_and_put({**ROW, "size": 1}, size=None)
     assert not logs.check_and_put({**ROW, "size": 2}, size=None)
@@ -183,7 +181,7 @@ def test_check_and_put(logs: Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"host": "a"}, "level"),
         ({**ROW, "hots": 1}, "hots"),
@@ -192,9 +190,9 @@ def test_check_and_put(logs: Table) -> None:
         (7, "row: 7 is not a row"),
     ],
 )
-def test_a_wrong_row_is_refused_by_its_field(logs: Table, row: Any, said: str) -> None:
+def test_a_wrong_row_is_refused_with_its_field(logs: Table, row: Any, message: str) -> None:
     """The error of a wrong row names the field, and nothing is written."""
-    with pytest.raises(RowError, match=said):
+    with pytest.raises(RowError, match=message):
         logs.put(row)
     assert 0 == logs.count()
 
@@ -210,7 +208,7 @@ def salted_logs(url: str) -> Iterator[Table]:
 
 
 @ON_BOTH_ENGINES
-def test_a_salted_row_is_one_row(salted_logs: Table) -> None:
+def test_a_salted_row_put_repeatedly_is_returned_once(salted_logs: Table) -> None:
     """A salted row that is put repeatedly is returned once, with the newest field values."""
     for number in range(30):
         salted_logs.put({**ROW, "size": number})
@@ -230,7 +228,7 @@ def test_a_salted_row_is_one_row(salted_logs: Table) -> None:
     assert 0 == salted_logs.count()
 
 
-def test_a_salt_refuses_what_needs_the_one_row(salted_logs: Table) -> None:
+def test_increments_and_checks_of_salted_rows_are_refused(salted_logs: Table) -> None:
     """Increments, appends and checks of salted rows are refused with reason and remedy."""
     calls: list[Callable[[], Any]] = [
         lambda: salted_logs.increment(ROW, hits=1),
@@ -245,7 +243,7 @@ def test_a_salt_refuses_what_needs_the_one_row(salted_logs: Table) -> None:
 # Reading
 
 
-def test_a_declared_read_by_its_name(url: str) -> None:
+def test_a_declared_read_has_the_conditions_of_the_design(url: str) -> None:
     """A declared read has the design's conditions, order and limit, and given values."""
     reads = [{"name": "tail", "where": "host = ?", "order": "ts desc", "limit": 2}]
     with rowkey.open(build_design(reads=reads), url) as logs:
@@ -257,7 +255,7 @@ def test_a_declared_read_by_its_name(url: str) -> None:
             logs.read("tale")
 
 
-def test_an_order_that_no_key_gives_is_sorted(logs: Table) -> None:
+def test_rows_are_sorted_in_an_order_that_no_key_gives(logs: Table) -> None:
     """Rows are sorted in any order, with a limit as well."""
     with logs.batch() as batch:
         for number in range(50):
@@ -266,7 +264,7 @@ def test_an_order_that_no_key_gives_is_sorted(logs: Table) -> None:
     assert [0, 1, 2] == [row["size"] for row in logs.scan(order="size", limit=3)]
 
 
-def test_a_token_of_another_read_is_refused(logs: Table) -> None:
+def test_a_scan_token_of_another_read_is_refused(logs: Table) -> None:
     """A token of other conditions, and a text that is not a token, are refused."""
     logs.put(ROW)
     scan = logs.scan("host = ?", "web-1")
@@ -279,7 +277,7 @@ def test_a_token_of_another_read_is_refused(logs: Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "values", "said"),
+    ("where", "values", "message"),
     [
         ("hots = ?", ["a"], "hots"),
         ("host = ?", [], "has no value"),
@@ -287,11 +285,10 @@ def test_a_token_of_another_read_is_refused(logs: Table) -> None:
         ("host ~ ?", ["a"], "where"),
     ],
 )
-def test_a_wrong_read_is_refused_before_it_runs(
-    logs: Table, where: str, values: list[Any], said: str
+def test_a_wrong_read_is_refused_when_the_scan_is_created(
+    logs: Table, where: str, values: list[Any], message: str
 ) -> None:
-    """A wrong read is refused when the scan is created."""
-    with pytest.raises(ReadError, match=said):
+    with pytest.raises(ReadError, match=message):
         logs.scan(where, *values)
 
 
@@ -314,8 +311,7 @@ class Model(BaseModel):
     message: str | None = None
 
 
-def test_rows_as_classes(logs: Table) -> None:
-    """Dataclasses and pydantic models can be put and returned."""
+def test_dataclasses_and_pydantic_models_can_be_put_and_returned(logs: Table) -> None:
     event = Event(host="web-1", ts=5, level="INFO", size=3)
     logs.put(event)
     assert event == logs.get({"host": "web-1", "ts": 5, "level": "INFO"}, into=Event)
@@ -327,8 +323,7 @@ def test_rows_as_classes(logs: Table) -> None:
         logs.scan(into=int)
 
 
-def test_a_snapshot_stands_still(logs: Table) -> None:
-    """A snapshot does not show later writes."""
+def test_a_snapshot_does_not_show_later_writes(logs: Table) -> None:
     logs.put(FULL_ROW)
     snapshot = logs.snapshot()
     logs.delete(ROW)
@@ -338,8 +333,7 @@ def test_a_snapshot_stands_still(logs: Table) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_arrow_in_and_out(logs: Table) -> None:
-    """Loaded columns are returned as columns of the fields' types."""
+def test_loaded_arrow_columns_are_returned_with_the_types_of_their_fields(logs: Table) -> None:
     import pyarrow as pa
 
     count = 1_000
@@ -368,7 +362,7 @@ def test_arrow_in_and_out(logs: Table) -> None:
         ({"hots": [1] * 4}, r"^batch: the design has no such field: hots", 0),
     ],
 )
-def test_a_refused_load_writes_the_rows_before(
+def test_a_load_stops_at_an_invalid_row_and_keeps_the_rows_before(
     logs: Table, column: dict[str, list[Any]], message: str, n_rows: int
 ) -> None:
     """A load stops at an invalid row, which its error names; an invalid column writes nothing."""
@@ -383,8 +377,7 @@ def test_a_refused_load_writes_the_rows_before(
 # Time
 
 
-def test_rows_expire(url: str) -> None:
-    """A row is gone after its family's ttl."""
+def test_a_row_disappears_after_the_ttl_of_its_family(url: str) -> None:
     now = [1_700_000_000_000]
     kept = build_design(families={"d": {"ttl": "10s"}})
     with rowkey.open(kept, url, clock=lambda: now[0]) as logs:
@@ -400,7 +393,7 @@ def test_rows_expire(url: str) -> None:
 # Placement
 
 
-def test_time_slices_hold_events(url: str) -> None:
+def test_events_in_time_slices_are_put_counted_and_deleted(url: str) -> None:
     """Events of time slices are put, counted, limited and deleted, latest first."""
     sliced = build_design("[bucket(host, 4)][host][desc(time_slice(ts, 1h))]", fields=FIELDS)
     start = 1_609_459_200_000
@@ -426,7 +419,7 @@ def test_time_slices_hold_events(url: str) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_wide_rows_hold_events(url: str) -> None:
+def test_events_of_a_wide_row_are_distinguished_by_their_qualifier(url: str) -> None:
     """A field in the qualifier distinguishes the events of one row."""
     fields = {"user": "text", "post": {"type": "text", "at": "qualifier"}, "stars": "u8"}
     wide = rowkey.Design("likes", "[user]", fields=fields)
@@ -453,7 +446,7 @@ def test_wide_rows_hold_events(url: str) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_packed_cells(url: str) -> None:
+def test_fields_packed_into_one_cell_are_returned(url: str) -> None:
     """Fields that share a cell are returned, nulls as well."""
     fields = {
         "id": "u64",
@@ -481,7 +474,7 @@ def test_packed_cells(url: str) -> None:
         assert rows[5] == people.get(id=5)
 
 
-def test_a_field_as_the_timestamp(url: str) -> None:
+def test_a_field_stored_as_the_cell_timestamp_is_returned(url: str) -> None:
     """A field that is the cells' timestamp is returned, and the ttl counts from its value."""
     fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "load": "u8"}
     stamped = rowkey.Design("t", "[host]", fields=fields, families={"d": {"ttl": "1h"}})
@@ -494,7 +487,7 @@ def test_a_field_as_the_timestamp(url: str) -> None:
 
 
 @ON_BOTH_ENGINES
-def test_codes_are_the_tables(url: str) -> None:
+def test_values_coded_by_a_dictionary_are_returned_after_reopening(url: str) -> None:
     """Values coded by a dictionary are returned, also after the table was closed."""
     coded = rowkey.Design("t", "[code(host)][ts]", fields={"host": "text", "ts": "timestamp_ms"})
     place = url if url.startswith("rocks") else "memory:codes"

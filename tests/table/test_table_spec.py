@@ -30,7 +30,7 @@ DESIGN = Design(
         ("compression_compact", None, "GZ"),
     ],
 )
-def test_a_different_family_attribute_is_reported(
+def test_a_differing_family_attribute_is_reported_with_both_values(
     tmp_path: Path, attribute: str, here: Any, actual: Any
 ) -> None:
     """A different number, duration, flag or word is reported alone, with both values."""

@@ -29,7 +29,7 @@ def run_in_threads(work: Any) -> list[Any]:
         return list(pool.map(work, range(THREADS)))
 
 
-def test_counts_add_up(url: str) -> None:
+def test_increments_of_several_threads_add_up(url: str) -> None:
     """No increment of several threads is lost, and no value is returned twice."""
     with rowkey.open(rowkey.Design("t", "[bucket(id, 4)][id]", fields=FIELDS), url) as table:
 
@@ -59,7 +59,7 @@ def test_counts_add_up(url: str) -> None:
     ],
     indirect=["url"],
 )
-def test_each_thread_has_rows_of_its_own(url: str, key: str) -> None:
+def test_threads_writing_their_own_rows_do_not_disturb_each_other(url: str, key: str) -> None:
     """Puts, deletes and batches of several threads do not disturb each other."""
     with rowkey.open(rowkey.Design("t", key, fields=FIELDS), url) as table:
 

@@ -58,7 +58,9 @@ def open_table(kind: str, time: Any) -> Table:
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize(("kind", "forms"), [("timestamp_s", INSTANTS), ("date", DAYS)])
-def test_every_call_takes_the_same_forms(call: str, kind: str, forms: tuple[Any, ...]) -> None:
+def test_every_call_accepts_a_time_as_count_iso_text_or_datetime(
+    call: str, kind: str, forms: tuple[Any, ...]
+) -> None:
     """Counts, ISO 8601 and datetimes with a zone are accepted alike, for dates ISO 8601."""
     with open_table(kind, forms[0]) as table:
         answers = [[CALLS[call](table, form)] for form in forms]  # a call that finds no row raises
@@ -66,7 +68,7 @@ def test_every_call_takes_the_same_forms(call: str, kind: str, forms: tuple[Any,
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_time_without_a_zone_is_refused_everywhere(call: str) -> None:
+def test_a_datetime_without_a_time_zone_is_refused(call: str) -> None:
     """A datetime without a time zone is refused with the expressions that give it one."""
     with open_table("timestamp_s", 1) as table, pytest.raises(RowkeyError) as refusal:
         CALLS[call](table, datetime(2021, 1, 1))  # noqa: DTZ001 - it is what is refused
@@ -75,7 +77,7 @@ def test_a_time_without_a_zone_is_refused_everywhere(call: str) -> None:
     assert "datetime.now(timezone.utc) for now" in message
 
 
-def test_a_mapping_gives_equalities() -> None:
+def test_a_scan_takes_a_mapping_of_equal_values() -> None:
     """A scan takes the values that fields must equal, and names an unknown field."""
     with open_table("timestamp_s", 1) as table:
         assert [1] == [row["ts"] for row in table.scan({"host": "a"})]
@@ -106,7 +108,9 @@ WRITES: dict[str, Callable[[Table, Any], Any]] = {
 
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("kind", COUNTS)
-def test_a_count_of_another_unit_is_refused(kind: str, write: str) -> None:
+def test_a_time_given_in_another_unit_is_refused_with_the_right_count(
+    kind: str, write: str
+) -> None:
     """Whoever writes a count of today in another unit is told the unit and the right count."""
     table = open_table(kind, 1609459200 * COUNTS[kind])
     for other, per_second in COUNTS.items():
@@ -121,7 +125,7 @@ def test_a_count_of_another_unit_is_refused(kind: str, write: str) -> None:
     assert 2 == table.count()
 
 
-def test_other_times_of_1970_are_written() -> None:
+def test_a_count_that_is_a_current_time_in_no_unit_is_written() -> None:
     """A count that is a time of our days in no unit is written, and any time with a date."""
     table = open_table("timestamp_ms", 1500)
     written = ["1970-01-19T15:04:19.200Z", datetime(1970, 1, 20, tzinfo=UTC), 0, 2**62]

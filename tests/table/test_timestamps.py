@@ -32,7 +32,7 @@ def table(tmp_path: Path) -> Iterator[Table]:
         yield found
 
 
-def test_a_row_that_was_changed_quickly_is_written_by_the_next(tmp_path: Path) -> None:
+def test_a_client_that_opens_after_many_changes_writes_later_timestamps(tmp_path: Path) -> None:
     """A close waits for the clock, so that the next client's timestamps are later."""
     with open_table(tmp_path) as table:
         for number in range(200):
@@ -43,8 +43,7 @@ def test_a_row_that_was_changed_quickly_is_written_by_the_next(tmp_path: Path) -
         assert {**ROW, "v": 5, "n": None} == table.get(ROW)
 
 
-def test_a_busy_row_behind_a_salt_does_not_run_ahead(tmp_path: Path) -> None:
-    """Of salted puts within one millisecond the last one is read."""
+def test_the_last_of_salted_puts_within_a_millisecond_is_read(tmp_path: Path) -> None:
     with open_table(tmp_path, "[salt(4)][id]") as table:
         with table.batch() as batch:
             for number in range(WRITES):
@@ -56,7 +55,7 @@ def test_a_busy_row_behind_a_salt_does_not_run_ahead(tmp_path: Path) -> None:
             assert number == table.get(ROW)["v"]
 
 
-def test_a_load_behind_a_salt_keeps_the_last_row(tmp_path: Path) -> None:
+def test_the_last_of_salted_rows_with_one_key_in_a_load_is_read(tmp_path: Path) -> None:
     """Of salted rows with one key in one load the last one is read, as without a salt."""
     import pyarrow as pa
 
@@ -68,8 +67,7 @@ def test_a_load_behind_a_salt_keeps_the_last_row(tmp_path: Path) -> None:
         assert 100 == table.count()
 
 
-def test_counts_after_deletes_and_loads_are_seen(table: Table) -> None:
-    """An increment is visible after any deletes and loads."""
+def test_an_increment_after_deletes_and_loads_is_visible(table: Table) -> None:
     import pyarrow as pa
 
     other = pa.table({"id": pa.array([2], pa.uint32()), "v": pa.array([0], pa.uint32())})
@@ -81,7 +79,7 @@ def test_counts_after_deletes_and_loads_are_seen(table: Table) -> None:
         assert 3 == table.get(ROW)["n"]
 
 
-def test_a_put_after_many_counts_is_seen(table: Table) -> None:
+def test_a_put_after_many_increments_is_visible(table: Table) -> None:
     """A put is visible although increments are ahead of the clock."""
     for _ in range(200):
         table.increment(ROW, n=1)
@@ -102,8 +100,9 @@ NOTES: dict[str, Any] = {"host": "text", "v": "u32", "note": {"type": "text", "n
         pytest.param("memory:", True, marks=pytest.mark.long),
     ],
 )
-def test_of_puts_behind_a_salt_the_last_counts(url: str, is_still: bool, tmp_path: Path) -> None:
-    """Of salted puts, of values and of None, the last one is read."""
+def test_the_last_of_salted_puts_of_values_and_none_is_read(
+    url: str, is_still: bool, tmp_path: Path
+) -> None:
     place = url if url == "memory:" else f"rocks:{tmp_path}"
     clock = (lambda: 1_700_000_000_000) if is_still else None
     design = rowkey.Design("t", "[salt(4)][host]", fields=NOTES)
@@ -117,7 +116,7 @@ def test_of_puts_behind_a_salt_the_last_counts(url: str, is_still: bool, tmp_pat
 
 
 @pytest.mark.parametrize("key", ["[host]", "[salt(4)][host]"])
-def test_who_opens_next_in_the_same_tick_is_not_behind(key: str) -> None:
+def test_with_a_coarse_clock_the_next_client_is_not_behind(key: str) -> None:
     """With a coarse clock, timestamps before a close are in the past at the next open."""
     design = rowkey.Design("t", key, fields=NOTES)
     place = f"memory:ticks-{key}"

@@ -55,7 +55,9 @@ def moved_rows(table: Table) -> list[int]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_check_that_fails_changes_nothing(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_conditional_delete_changes_nothing_under_any_bucket_count(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A failed conditional delete changes nothing, also after the old count is back."""
     with open_table(engine, monkeypatch) as table:
         move_to_eight(table)
@@ -67,7 +69,7 @@ def test_a_check_that_fails_changes_nothing(engine: str, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_check_that_holds_takes_columns_away(
+def test_a_conditional_delete_applies_under_both_bucket_counts(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A conditional delete deletes in both places, also after the old count is back."""
@@ -81,7 +83,9 @@ def test_a_check_that_holds_takes_columns_away(
         ]
 
 
-def test_a_client_that_dies_during_a_delete_loses_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_dies_during_a_delete_leaves_rows_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Rows stay whole if a client dies during a delete; increments fail until a compaction."""
     with open_table("shared memory", monkeypatch) as table:
         move_to_eight(table)
@@ -111,7 +115,9 @@ def test_a_client_that_dies_during_a_delete_loses_no_count(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("key", ["[salt(4)][id]", "[bucket(id, 4)][id]"])
-def test_a_refused_change_is_made_in_no_place(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replace_with_a_too_large_value_changes_no_place(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A replace with a too large value changes neither place."""
     with open_table("shared memory", monkeypatch, key) as table:
         for row in ROWS:
@@ -125,7 +131,7 @@ def test_a_refused_change_is_made_in_no_place(key: str, monkeypatch: pytest.Monk
         assert [{"id": row, "s": "old"} for row in ROWS] == [table.get(id=row) for row in ROWS]
 
 
-def test_a_batch_of_deletes_costs_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_of_deletes_makes_four_engine_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch of deletes makes four engine calls, however many rows it has."""
     with open_table("shared memory", monkeypatch) as table:
         move_to_eight(table)
@@ -145,7 +151,9 @@ def test_a_batch_of_deletes_costs_few_calls(monkeypatch: pytest.MonkeyPatch) -> 
         assert [None] * len(ROWS) == table.get_many([{"id": row} for row in ROWS])
 
 
-def test_changes_of_one_row_in_a_batch_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_of_a_row_in_one_batch_keep_their_order_during_a_bucket_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Puts and deletes of a row in one batch take effect in order, despite copies."""
     with open_table("shared memory", monkeypatch) as table:
         move_to_eight(table)
@@ -161,7 +169,7 @@ def test_changes_of_one_row_in_a_batch_keep_their_order(monkeypatch: pytest.Monk
         assert {(4, None, None)} == {(one["a"], one["b"], one["n"]) for one in found if one}
 
 
-def test_a_check_and_put_is_seen_over_clocks_that_are_ahead(
+def test_a_conditional_put_is_visible_over_a_value_from_the_future(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A conditional put is visible over an old value from a clock five seconds ahead."""
@@ -178,7 +186,7 @@ def test_a_check_and_put_is_seen_over_clocks_that_are_ahead(
             assert 2 == table.get(id=row)["a"]
 
 
-def test_a_cell_from_no_clock_blocks_no_other_change_of_its_row(
+def test_a_cell_with_an_implausible_timestamp_blocks_no_other_column(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A conditional put that such a cell would hide is refused; other columns can be changed."""
@@ -198,7 +206,9 @@ def test_a_cell_from_no_clock_blocks_no_other_change_of_its_row(
         assert 2 == table.get(id=1)["a"]
 
 
-def test_a_row_that_never_stands_still_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_a_row_that_changes_at_each_try_raises_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A get whose other place changes at each try ends with an error that names the row."""
     with open_table("shared memory", monkeypatch) as table:
         move_to_eight(table)

@@ -154,14 +154,18 @@ def check_pieces(table: Table, read: tuple[Any, ...], expected: list[Row], size:
 
 @settings(max_examples=DEEP)
 @given(world=draw_worlds(), data=st.data())
-def test_a_table_tells_its_undeclared_cells(world: World, data: st.DataObject) -> None:
+def test_undeclared_cells_are_reported_as_by_a_dictionary(
+    world: World, data: st.DataObject
+) -> None:
     """Scans, counts and gets agree with a dictionary of what two programs have put."""
     check_world(world, "memory:", data)
 
 
 @settings(max_examples=ON_DISK)
 @given(world=draw_worlds(), data=st.data())
-def test_a_table_on_disk_tells_its_undeclared_cells(world: World, data: st.DataObject) -> None:
+def test_undeclared_cells_on_disk_are_reported_as_by_a_dictionary(
+    world: World, data: st.DataObject
+) -> None:
     """The same holds on the embedded engine."""
     with TemporaryDirectory(dir=RAM_FOLDER) as place:
         check_world(world, f"rocks:{place}", data)
@@ -296,7 +300,9 @@ def check_shared_world(world: SharedWorld, url: str, data: st.DataObject) -> Non
 
 @settings(max_examples=DEEP)
 @given(world=st.sampled_from(SHARED_WORLDS), data=st.data())
-def test_shared_rows_tell_their_undeclared_cells(world: SharedWorld, data: st.DataObject) -> None:
+def test_undeclared_cells_of_shared_rows_belong_to_their_event_or_row(
+    world: SharedWorld, data: st.DataObject
+) -> None:
     """Undeclared cells belong to the event that their qualifier names, or to the row."""
     with (
         patch("rowkey.table.scans.blocks.BLOCK_ROWS", 1),
@@ -307,7 +313,7 @@ def test_shared_rows_tell_their_undeclared_cells(world: SharedWorld, data: st.Da
 
 @settings(max_examples=ON_DISK)
 @given(world=st.sampled_from(SHARED_WORLDS), data=st.data())
-def test_shared_rows_on_disk_tell_their_undeclared_cells(
+def test_undeclared_cells_of_shared_rows_on_disk_belong_to_their_event_or_row(
     world: SharedWorld, data: st.DataObject
 ) -> None:
     """The same holds on the embedded engine."""
@@ -315,7 +321,7 @@ def test_shared_rows_on_disk_tell_their_undeclared_cells(
         check_shared_world(world, f"rocks:{place}", data)
 
 
-def test_cells_of_no_event_in_several_blocks_are_of_one_row() -> None:
+def test_a_shared_row_with_cells_of_no_event_is_counted_once_across_blocks() -> None:
     """A shared row whose cells of no event lie in several blocks is counted once."""
     fields: dict[str, Any] = {"host": "text", "n": {"type": "text", "at": "qualifier"}, "v": "u8"}
     design = rowkey.Design("t", "[host]", fields=fields, families=ONE_FAMILY)
@@ -330,7 +336,7 @@ def test_cells_of_no_event_in_several_blocks_are_of_one_row() -> None:
 
 
 @pytest.mark.parametrize("key", ["[bucket(host, 4)][host]", "[salt(3)][host]"])
-def test_shared_rows_are_counted_by_pages(key: str) -> None:
+def test_a_scan_that_counts_undeclared_cells_holds_one_page_of_a_shared_row(key: str) -> None:
     """Of a row that many events share, a scan that counts undeclared cells holds one page."""
     fields: dict[str, Any] = {"host": "text", "n": {"type": "u16", "at": "qualifier"}, "v": "u8"}
     design = rowkey.Design("t", key, fields=fields, families=ONE_FAMILY)
@@ -358,7 +364,7 @@ def open_logs(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_copies_under_several_bucket_counts_are_merged() -> None:
+def test_undeclared_cells_under_two_bucket_counts_are_merged_into_one_row() -> None:
     """A row whose cells lie under two bucket counts is one row, with the newest cell of each."""
     with open_client(build_design(), "memory:", ManualClock()) as table:
         row = {"host": "b", "n": 1}
@@ -384,7 +390,7 @@ def build_design() -> rowkey.Design:
     return rowkey.Design("t", "[bucket(host, 4)][host][n]", fields=LOGS)
 
 
-def test_a_row_of_a_digest_has_no_value_that_only_a_column_holds() -> None:
+def test_fields_that_a_key_holds_in_part_are_unknown_in_a_row_of_undeclared_cells() -> None:
     """Of a row with undeclared cells alone, fields that the key has in part are not known."""
     with open_logs("[digest(host, 4)][n]") as table:
         put_columns(table, {"host": "a", "n": 1}, {b"\x80x": b"1"}, 0)
@@ -406,7 +412,7 @@ def test_a_row_of_a_digest_has_no_value_that_only_a_column_holds() -> None:
         ("[host]", {"type": "u8", "at": "qualifier"}),
     ],
 )
-def test_a_moved_row_keeps_its_undeclared_cells(key: str, n: Any) -> None:
+def test_a_row_moved_to_another_key_keeps_its_undeclared_cells(key: str, n: Any) -> None:
     """A row whose key changes, and changes back, takes the cells of another program along."""
     with open_logs(key, 500, n=n) as table:  # many changes in each millisecond
         table.put({"host": "a", "n": 1, "v": 2})
@@ -423,7 +429,7 @@ def test_a_moved_row_keeps_its_undeclared_cells(key: str, n: Any) -> None:
 
 
 @pytest.mark.parametrize("key", ["[salt(3)][host][n]", "[bucket(host, 4)][host][n]"])
-def test_a_family_that_the_design_lacks_holds_undeclared_cells(key: str) -> None:
+def test_cells_of_a_family_that_the_design_lacks_are_read_as_undeclared(key: str) -> None:
     """Cells of a family that another program has added are read, also of merged copies."""
     with open_logs(key) as table:
         (family,) = table.store.families_and_attributes[0]
@@ -451,7 +457,7 @@ def test_a_family_that_the_design_lacks_holds_undeclared_cells(key: str) -> None
         ("[salt(3)][host]", {"type": "u16", "at": "qualifier"}),
     ],
 )
-def test_verify_counts_undeclared_cells(
+def test_verify_counts_the_same_undeclared_cells_as_a_scan(
     tmp_path: Path, key: str, n: Any, families: dict[str, Any]
 ) -> None:
     """A table that is verified tells the same cells as a scan, and its files stay as they are."""
@@ -525,7 +531,7 @@ def test_verify_decodes_ids_by_the_catalog(tmp_path: Path) -> None:
     assert (False, 0) == (found.is_sound, found.undecodable_rows.row_count)
 
 
-def test_a_snapshot_has_the_cells_of_its_moment() -> None:
+def test_a_snapshot_has_no_undeclared_cells_that_came_later() -> None:
     """A scan of a snapshot neither returns nor counts cells that came later."""
     with open_logs() as table:
         put_columns(table, {"host": "a", "n": 1}, {b"x": b"1"}, 0)
@@ -537,7 +543,7 @@ def test_a_snapshot_has_the_cells_of_its_moment() -> None:
             assert {"d:x": 1} == scan.undeclared_cells.column_counts
 
 
-def test_undeclared_cells_are_those_of_the_main_table(tmp_path: Path) -> None:
+def test_a_read_of_undeclared_cells_is_served_by_the_main_table(tmp_path: Path) -> None:
     """A read that a companion would serve is of the main table if undeclared cells are wanted."""
     with rowkey.open(companion_tables.write_designs(tmp_path), "memory:") as table:
         row = {"user": "a", "at": 7, "number": 1, "note": None, "amount": 5}
@@ -550,7 +556,7 @@ def test_undeclared_cells_are_those_of_the_main_table(tmp_path: Path) -> None:
         assert (1, 1) == (scan.count(), scan.undeclared_cells.cell_count)
 
 
-def test_a_field_of_the_reserved_name_is_refused_by_name() -> None:
+def test_a_field_named_undeclared_prevents_reading_undeclared_cells() -> None:
     """A design with a field `undeclared` reads its rows, but not with their undeclared cells."""
     with open_logs(undeclared={"type": "text", "nullable": True}) as table:
         table.put({"host": "a", "n": 1, "v": 2, "undeclared": "mine"})
@@ -627,7 +633,7 @@ def test_rows_outside_of_all_keys_of_the_design_are_counted(
             assert found == 4 or limit < 4
 
 
-def test_a_look_at_the_first_row_leaves_the_counts_of_a_scan() -> None:
+def test_reading_the_first_row_does_not_change_the_counts_of_a_scan() -> None:
     """`first` of a scan that is being read changes neither its rows nor what it has counted."""
     design = rowkey.Design("logs", "[host]", fields={"host": "text", "v": "u8"})
     with rowkey.open(design, "memory:") as table:

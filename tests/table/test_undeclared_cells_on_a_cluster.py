@@ -34,7 +34,7 @@ def put_foreign(table: Table, row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", KEYS)
-def test_a_cluster_tells_undeclared_cells(
+def test_undeclared_cells_on_a_cluster_are_reported(
     name: str, hbase_url: str, hbase_engine: HBaseEngine
 ) -> None:
     """Scans, counts and gets tell the cells of another program, and a binary qualifier is read."""

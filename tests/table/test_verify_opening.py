@@ -126,7 +126,7 @@ def put_device(path: Path) -> None:
 
 @pytest.mark.parametrize("put", [put_link, put_folder, put_pipe, put_socket, put_device])
 @pytest.mark.parametrize("name", FILES)
-def test_verify_and_open_agree_on_what_stands_in_place_of_a_file(
+def test_verify_and_open_agree_on_links_and_devices_in_place_of_files(
     place: Path, name: str, put: Callable[[Path], None]
 ) -> None:
     """A link, folder, pipe, socket or device in place of a file is told, or does no harm."""
@@ -171,7 +171,7 @@ def can_be_opened(place: Path) -> bool:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("mode", [0o000, 0o444])
 @pytest.mark.parametrize("name", [*FILES, "t", ".catalog"])
-def test_verify_and_open_agree_on_modes(place: Path, name: str, mode: int) -> None:
+def test_verify_and_open_agree_on_file_permissions(place: Path, name: str, mode: int) -> None:
     """A file that this user may not read or write is told if opening needs it."""
     for path in (place.parent, place, *place.rglob("*")):
         os.chown(path, NOBODY, NOBODY)
@@ -185,7 +185,7 @@ def test_verify_and_open_agree_on_modes(place: Path, name: str, mode: int) -> No
 
 
 @pytest.mark.parametrize("name", ["999999.sst", "000001.log.bak", "notes.txt", "folder"])
-def test_verify_and_open_agree_on_strays(place: Path, name: str) -> None:
+def test_verify_and_open_agree_on_foreign_files(place: Path, name: str) -> None:
     """Files of others in the table's folder are told if they keep the table from opening."""
     if name == "folder":
         (place / "t" / name).mkdir()
@@ -194,7 +194,7 @@ def test_verify_and_open_agree_on_strays(place: Path, name: str) -> None:
     check_agreement(place)
 
 
-def test_damaged_notes_are_a_note(place: Path) -> None:
+def test_verify_names_damaged_catalog_notes_and_calls_the_table_sound(place: Path) -> None:
     """Damaged notes in the catalog are named, and the table that can be used is sound."""
     notes = place / ".catalog" / "t.notes"
     notes.write_bytes(b"garbage")
@@ -205,7 +205,9 @@ def test_damaged_notes_are_a_note(place: Path) -> None:
 
 
 @pytest.mark.parametrize("is_switched", [False, True])
-def test_a_table_is_sound_while_its_rows_are_moved(place: Path, *, is_switched: bool) -> None:
+def test_verify_calls_a_table_sound_while_its_rows_are_moved(
+    place: Path, *, is_switched: bool
+) -> None:
     """Both tables of a move are sound, before and after the cutover, unless one is missing."""
     url = f"rocks:{place}"
     moved = rowkey.Design("t", "[bucket(id, 4)][id]", fields={"id": "u32"})
