@@ -38,7 +38,7 @@ def find_mistakes(path: Path) -> str:
     return str(refusal.value)
 
 
-def test_companions_are_read_from_the_folder_of_the_design(tmp_path: Path) -> None:
+def test_companion_designs_are_read_from_the_folder_of_the_design(tmp_path: Path) -> None:
     """The designs of companions have their names; a text without a folder reads no file."""
     path = write_pair(tmp_path)
     design = Design.read(path)
@@ -89,7 +89,7 @@ def test_companions_are_read_from_the_folder_of_the_design(tmp_path: Path) -> No
         ("[at]", "[when]", "other.toml:2 is not a valid design: key[2]"),
     ],
 )
-def test_a_design_that_cannot_hold_the_same_rows(
+def test_a_design_that_cannot_be_a_companion_is_explained_with_the_fix(
     tmp_path: Path, old: str, new: str, mistake: str
 ) -> None:
     """What keeps a design from being a companion is named at its place, with the fix."""
@@ -106,13 +106,15 @@ def test_a_design_that_cannot_hold_the_same_rows(
         ("[truncate(user, 2)][at][number]", "its key has only a part of user"),
     ],
 )
-def test_a_main_design_that_cannot_have_companions(tmp_path: Path, key: str, mistake: str) -> None:
+def test_a_design_that_cannot_have_companions_is_explained_with_the_fix(
+    tmp_path: Path, key: str, mistake: str
+) -> None:
     """What keeps a design from having companions is named, with the fix."""
     text = find_mistakes(write_pair(tmp_path, key=key))
     assert f"companions: the design cannot have companions: {mistake}" in text
 
 
-def test_a_cell_timestamp_is_refused(tmp_path: Path) -> None:
+def test_companions_are_refused_for_a_design_with_a_cell_timestamp_field(tmp_path: Path) -> None:
     """A field that is the timestamp of the cells leaves none for the order of writes."""
     fields = FIELDS.replace('"timestamp_s"', '{ type = "timestamp_ms", at = "timestamp" }')
     companion = f'table = "other"\nkey = "[number][user]"\n{fields}'
@@ -126,7 +128,7 @@ def test_a_cell_timestamp_is_refused(tmp_path: Path) -> None:
     "file",
     ["missing.toml", "", ".", "/dev/zero", "a\\u0000b.toml", "x" * 5_000, "main.toml", "rows.csv"],
 )
-def test_hostile_paths(tmp_path: Path, file: str) -> None:
+def test_a_companion_path_that_is_no_design_file_is_a_mistake(tmp_path: Path, file: str) -> None:
     """A path that is no design file is a mistake at its place."""
     path = write_pair(tmp_path)
     text = path.read_text("utf-8").replace("other.toml", file)
@@ -144,7 +146,9 @@ def test_hostile_paths(tmp_path: Path, file: str) -> None:
         ('["other.toml"]', "companions"),
     ],
 )
-def test_hostile_values(tmp_path: Path, declared: str, mistake: str) -> None:
+def test_companions_of_a_wrong_type_or_number_are_mistakes(
+    tmp_path: Path, declared: str, mistake: str
+) -> None:
     """Values of other types, and too many companions, are mistakes."""
     path = write_pair(tmp_path)
     text = path.read_text("utf-8").replace('{ other = "other.toml" }', declared)
@@ -152,7 +156,7 @@ def test_hostile_values(tmp_path: Path, declared: str, mistake: str) -> None:
     assert f": {mistake}" in find_mistakes(path)
 
 
-def test_all_mistakes_at_once(tmp_path: Path) -> None:
+def test_mistakes_of_a_main_design_and_its_companions_are_reported_together(tmp_path: Path) -> None:
     """Mistakes of the main design and of several companions are reported together."""
     path = write_pair(tmp_path, COMPANION.replace("u64", "u8").replace('"other"', '"x"'))
     text = path.read_text("utf-8").replace('"other.toml" }', '"other.toml", b = "b.toml" }')

@@ -21,7 +21,7 @@ PYTHON = {"Design": Design, "datetime": dt}
 
 @FEWER_EXAMPLES
 @given(designs.designs)
-def test_a_design_survives_its_file(design: Design) -> None:
+def test_a_dumped_design_loads_as_an_equal_design(design: Design) -> None:
     """A dumped design loads as an equal design with equal findings, which dumps the same again."""
     text = design.dumps()
     again = Design.loads(text)
@@ -37,7 +37,7 @@ def test_a_design_survives_its_file(design: Design) -> None:
 
 @FEWER_EXAMPLES
 @given(designs.designs)
-def test_a_design_survives_python(design: Design) -> None:
+def test_the_repr_of_a_design_gives_an_equal_design(design: Design) -> None:
     """The repr of a design, and its options with the key as terms, give an equal design."""
     assert design == eval(repr(design), PYTHON)
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
@@ -48,7 +48,7 @@ def test_a_design_survives_python(design: Design) -> None:
 
 @FEWER_EXAMPLES
 @given(designs.trees())
-def test_what_was_given_is_what_is_kept(words: dict[str, Any]) -> None:
+def test_the_tree_of_a_design_has_every_option_of_its_file(words: dict[str, Any]) -> None:
     """A design's tree has every option of the file."""
     design = Design(**words)
     again = Design(**tomllib.loads(design.dumps()))
@@ -80,7 +80,7 @@ bursts  = []
 SHORTEST = 'table = "t"\nkey   = "[id]"\n\n[fields]\nid   = "u64"\nnote = "text"\n'
 
 
-def test_words_that_say_the_default_are_kept_where_they_were_declared() -> None:
+def test_a_dump_keeps_only_the_declared_defaults() -> None:
     """Options declared with their defaults stay in a dump, and no others are added."""
     design = Design.loads(DEFAULTS)
     assert DEFAULTS == design.dumps()
@@ -88,14 +88,14 @@ def test_words_that_say_the_default_are_kept_where_they_were_declared() -> None:
     assert design == Design.loads(SHORTEST)
 
 
-def test_designs_that_mean_the_same_have_one_shortest_text() -> None:
+def test_equivalent_designs_have_the_same_shortest_text_and_hash() -> None:
     """Equivalent designs have the same shortest text and hash, without defaults."""
     assert SHORTEST == Design.loads(DEFAULTS).dumps(defaults=False)
     entries = [CatalogEntry.from_design(Design.loads(text), (), 0) for text in (DEFAULTS, SHORTEST)]
     assert entries[0] == entries[1]
 
 
-def test_what_is_none_says_nothing() -> None:
+def test_an_option_given_as_none_is_left_out_of_the_dump() -> None:
     """An option given as None in Python is left out."""
     design = Design(
         "t",
@@ -121,7 +121,7 @@ RAW = {
 
 
 @pytest.mark.parametrize("key", RAW)
-def test_keys_with_escapes_stand_between_three_quotes(key: str) -> None:
+def test_a_key_that_needs_backslashes_is_dumped_in_three_quotes(key: str) -> None:
     """A key that needs backslashes in plain quotes is dumped in three quotes."""
     fields = {"id": "u64", "log-event": "text", "a'''b": "text"}
     design = Design("t", key, fields=fields)
@@ -129,12 +129,12 @@ def test_keys_with_escapes_stand_between_three_quotes(key: str) -> None:
     assert design == Design.loads(design.dumps())
 
 
-def test_every_word_of_a_file_is_dumped_readably() -> None:
+def test_a_dump_has_top_level_options_first_and_a_line_per_field() -> None:
     """A dump has top-level options first, a line per field and a table per family."""
     assert designs.SOUND == Design.loads(designs.SOUND).dumps()
 
 
-def test_dates_and_lists_of_heavy_values_survive() -> None:
+def test_dates_and_long_lists_of_heavy_values_survive_a_dump() -> None:
     """Dates are dumped as TOML dates, and long lists with a value per line."""
     day = dt.datetime(2021, 1, 1, tzinfo=dt.UTC)
     fields = {"ts": {"type": "timestamp_ms", "heavy": [day]}}
@@ -144,14 +144,14 @@ def test_dates_and_lists_of_heavy_values_survive() -> None:
     assert design == eval(repr(design), PYTHON)
 
 
-def test_endless_numbers_survive() -> None:
+def test_infinity_survives_a_dump() -> None:
     """Infinity is dumped and read back in TOML and in Python."""
     design = Design("t", "[x]", fields={"x": {"type": "float64", "heavy": [float("inf"), 1e300]}})
     assert design == Design.loads(design.dumps())
     assert design == eval(repr(design), PYTHON)
 
 
-def test_values_no_file_can_hold_are_refused() -> None:
+def test_a_value_that_toml_cannot_hold_is_refused_in_python() -> None:
     """A value that TOML cannot hold is refused when a design is built in Python."""
     with pytest.raises(InvalidDesign) as caught:
         Design("t", "[x]", fields={"x": {"type": "bytes", "heavy": [b"x"]}})
@@ -162,8 +162,7 @@ def test_values_no_file_can_hold_are_refused() -> None:
     assert expected == str(caught.value)
 
 
-def test_a_list_of_splits_with_braces_stands_one_a_line() -> None:
-    """A long list of split keys with braces is dumped with a key per line."""
+def test_a_long_list_of_split_keys_with_braces_is_dumped_one_per_line() -> None:
     splits = [f"row{{{number}" for number in range(10, 60)]
     design = Design("t", "[id]", fields={"id": "text"}, splits=splits)
     assert '  "row{42",' in design.dumps().splitlines()

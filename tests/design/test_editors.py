@@ -20,20 +20,18 @@ SCHEMA = Schema(build_json_schema())
 WRONG = Path(__file__).with_name("wrong.toml")
 
 
-def test_the_command_prints_it() -> None:
+def test_the_schema_command_prints_the_json_schema() -> None:
     """`rowkey schema` prints the schema that `rowkey.build_json_schema` gives."""
     assert rowkey.build_json_schema() == json.loads(run("schema").out)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_examples_are_accepted(path: Path) -> None:
-    """The JSON Schema accepts every shipped design."""
+def test_the_json_schema_accepts_every_shipped_design(path: Path) -> None:
     assert [] == SCHEMA.list_breaches(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
 @given(designs)
-def test_sound_designs_are_accepted(design: Design) -> None:
-    """The JSON Schema accepts every file that rowkey accepts."""
+def test_the_json_schema_accepts_every_file_that_rowkey_accepts(design: Design) -> None:
     assert [] == SCHEMA.list_breaches(tomllib.loads(design.dumps()))
 
 
@@ -57,7 +55,7 @@ def test_sound_designs_are_accepted(design: Design) -> None:
         ("sample = { path = 'a', format = 'cvs' }", "sample"),
     ],
 )  # fmt: skip
-def test_slips_are_underlined(text: str, path: str) -> None:
+def test_the_json_schema_reports_a_wrong_option_or_value_at_its_path(text: str, path: str) -> None:
     """The JSON Schema reports a wrong option, type or value at its path."""
     sound = {"table": "t", "key": "[a]", "fields": {"a": "u8"}}
     assert [] == SCHEMA.list_breaches(sound)
@@ -65,7 +63,7 @@ def test_slips_are_underlined(text: str, path: str) -> None:
 
 
 @pytest.mark.parametrize("splits", ["hex-string", {"algorithm": "per-bucket"}, [r"\x01", "b"]])
-def test_every_spelling_of_splits_is_accepted(splits: object) -> None:
+def test_the_json_schema_accepts_every_form_of_splits(splits: object) -> None:
     """The JSON Schema accepts splits as a name, as a name with arguments and as a list."""
     assert [] == SCHEMA.list_breaches(
         {"table": "t", "key": "[a]", "fields": {"a": "u8"}, "splits": splits}
@@ -73,7 +71,7 @@ def test_every_spelling_of_splits_is_accepted(splits: object) -> None:
 
 
 @pytest.mark.parametrize("share", [0.01, "1%", "0.5%", "1", "1 %", 1.5])
-def test_a_share_is_accepted_as_the_file_may_have_it(share: object) -> None:
+def test_the_json_schema_accepts_a_share_as_number_or_percent(share: object) -> None:
     """The JSON Schema accepts a share as a number or in percent, and no other as rowkey does."""
     sample = {"path": "a.csv", "of": "a", "share": share}
     file: dict[str, Any] = {"table": "t", "key": "[a]", "fields": {"a": "u8"}, "sample": sample}
@@ -86,21 +84,19 @@ def test_a_share_is_accepted_as_the_file_may_have_it(share: object) -> None:
 
 
 @pytest.mark.parametrize("word", ["table", "key", "fields"])
-def test_what_must_be_given_is_asked_for(word: str) -> None:
-    """The JSON Schema requires a table, a key and fields."""
+def test_the_json_schema_requires_table_key_and_fields(word: str) -> None:
     sound = {"table": "t", "key": "[a]", "fields": {"a": "u8"}}
     assert [""] == SCHEMA.list_breaches({name: sound[name] for name in sound if name != word})
 
 
-def test_every_section_of_a_wrong_file_is_underlined() -> None:
+def test_the_json_schema_reports_mistakes_in_every_section() -> None:
     """The JSON Schema reports mistakes in every section of the file of all mistakes."""
     found = SCHEMA.list_breaches(tomllib.loads(WRONG.read_text(encoding="utf-8")))
     sections = {"colour", "splits", "fields", "families", "cluster", "writes", "reads", "sample"}
     assert sections == {path.partition(".")[0] for path in found}
 
 
-def test_every_word_has_its_meaning() -> None:
-    """The JSON Schema has the description of each option that the reference has."""
+def test_every_option_of_the_json_schema_has_the_description_of_the_reference() -> None:
     definitions = build_json_schema()["$defs"]
     tables = {**definitions, "": build_json_schema()}
     silent = [

@@ -18,7 +18,7 @@ TYPES: list[Any] = [
 
 @pytest.mark.parametrize("where", ["f >= ? and f < ?", "f > ? and f <= ?", "f between ? and ?"])
 @pytest.mark.parametrize("kind", TYPES, ids=str)
-def test_no_range_of_an_example_is_empty(kind: Any, where: str) -> None:
+def test_a_range_given_as_an_example_is_never_empty(kind: Any, where: str) -> None:
     """An example of a range is never empty, so its read is a full scan."""
     fields = {"id": "u64", "f": kind}
     reads = [{"name": "r", "where": where}]

@@ -326,7 +326,7 @@ MESSAGES = {**{name: message for name, (_, message) in FILES.items()}, **MORE_PR
 
 
 @pytest.mark.parametrize("name", mark_long(MESSAGES))
-def test_a_hostile_file_is_refused_by_name(
+def test_a_hostile_design_file_is_refused_by_check_with_sentences(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
     """Checking a hostile file prints its mistakes as sentences; it exits with 2 if unreadable."""
@@ -337,7 +337,7 @@ def test_a_hostile_file_is_refused_by_name(
 
 
 @pytest.mark.parametrize("name", mark_long(SPLITS_NAMES))
-def test_other_verbs_refuse_it_in_three_lines(
+def test_other_commands_refuse_a_hostile_design_in_three_lines(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
     """Other commands exit with 2, no output, and at most three lines of error."""
@@ -348,7 +348,7 @@ def test_other_verbs_refuse_it_in_three_lines(
 
 
 @pytest.mark.parametrize("name", mark_long(MESSAGES, LONG_NAMES | SMALL_NAMES))
-def test_it_takes_little_time_and_memory(
+def test_checking_a_hostile_design_takes_little_time_and_memory(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
     """Either command takes less than 20 yards of processor time and 200 MB."""
@@ -359,7 +359,7 @@ def test_it_takes_little_time_and_memory(
 
 
 @pytest.mark.parametrize("name", mark_long(LARGE))
-def test_a_small_file_takes_little_whatever_it_says(
+def test_no_small_design_file_is_slow_or_large_to_process(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
     """No small file, valid or not, makes a command slow, large or fail."""
@@ -402,7 +402,7 @@ SPOILERS = [
 
 
 @given(st.integers(0, 2**32), st.sampled_from(["sound", "wrong"]))
-def test_spoiled_files_give_designs_or_sentences(seed: int, which: str) -> None:
+def test_a_randomly_changed_design_file_is_valid_or_has_mistakes(seed: int, which: str) -> None:
     """A randomly changed file is a design or has mistakes, quickly and without other errors."""
     chance = random.Random(seed)
     text = BASE if which == "sound" else MEASURE.with_name("wrong.toml").read_text("utf-8")
@@ -426,7 +426,7 @@ def _measure_read(text: str) -> float:
 
 
 @given(st.binary(max_size=200))
-def test_bytes_of_any_sort_are_refused(
+def test_a_design_file_of_random_bytes_is_refused(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
     """A file of random bytes is refused with a message."""
@@ -438,13 +438,13 @@ def test_bytes_of_any_sort_are_refused(
 
 
 @pytest.mark.parametrize("text", ["\udce9fields = 1", BASE + "x = '\ud83d'", "# \udcff\n" + BASE])
-def test_half_a_character_is_refused(text: str) -> None:
+def test_a_name_with_a_lone_surrogate_is_refused(text: str) -> None:
     """A name with a lone surrogate, from bytes that are not UTF-8, is refused."""
     with pytest.raises(InvalidDesign, match=r"'\\ud[c8]..'; expected text that UTF-8 can encode"):
         Design.loads(text)
 
 
-def test_a_file_of_the_greatest_size_is_read() -> None:
+def test_a_design_file_of_256_kib_is_read_and_a_larger_one_refused() -> None:
     """A file of 256 KiB is read, and one more byte is refused."""
     padded = BASE + "#" * (MAX_DESIGN_BYTES - len(BASE))
     assert Design.loads(BASE) == Design.loads(padded)
@@ -452,15 +452,16 @@ def test_a_file_of_the_greatest_size_is_read() -> None:
         Design.loads(padded + "#")
 
 
-def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+def test_a_design_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     """A file may begin with a byte order mark, as Windows editors write."""
     path = tmp_path / "design.toml"
     path.write_text(BASE.replace("\n", "\r\n"), "utf-8-sig", newline="")
     assert Design.loads(BASE) == Design.read(path)
 
 
-def test_no_text_of_a_file_is_compiled_as_a_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No regular expression is compiled from a text of the file."""
+def test_no_text_of_a_design_file_is_compiled_as_a_regular_expression(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     compiled: list[str] = []
     compile_ = re._compile  # type: ignore[attr-defined]
 
@@ -477,7 +478,9 @@ def test_no_text_of_a_file_is_compiled_as_a_pattern(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", ["events.csv", "events.JSONL", "access.log.gz"])
-def test_events_in_place_of_a_design_lead_to_init(tmp_path: Path, name: str) -> None:
+def test_a_sample_given_in_place_of_a_design_is_answered_with_init(
+    tmp_path: Path, name: str
+) -> None:
     """A file of events is no design, and the error says how to draft one from it."""
     path = tmp_path / name
     path.write_text("host,ts\na,1\n")

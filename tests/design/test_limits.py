@@ -116,7 +116,7 @@ QUICK_PATTERNS = {
         for one in PATTERNS
     ],
 )
-def test_no_pattern_is_run(pattern: str) -> None:
+def test_a_text_that_looks_like_a_regular_expression_is_not_run(pattern: str) -> None:
     """A regular expression or its worst case text takes no longer than a plain text."""
     for hostile in (pattern, PATTERNS[pattern]):
         plain = place_text("abcdefgh" * (len(hostile) // 8 + 1))
@@ -138,7 +138,7 @@ NUMBERS = (
 
 
 @pytest.mark.parametrize("name", mark_long(NUMBERS))
-def test_a_number_is_refused_before_anything_of_its_size_is_made(name: str) -> None:
+def test_a_huge_number_is_refused_without_allocating_memory_of_its_size(name: str) -> None:
     """Reading any number in a file allocates less than 50 MB."""
     text, message = FILES[name]
     assert isinstance(text, str)

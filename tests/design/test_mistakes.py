@@ -35,14 +35,14 @@ def list_expected(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def test_every_mistake_of_a_file_is_told_at_once() -> None:
+def test_all_mistakes_of_a_file_are_reported_in_file_order() -> None:
     """All mistakes of a file are reported in file order with their lines, and no others."""
     text = WRONG.read_text(encoding="utf-8")
     found = list_mistakes(text)
     assert list_expected(text) == [(one.line, str(one)) for one in found]
 
 
-def test_each_line_of_the_error_names_file_line_and_column() -> None:
+def test_each_line_of_an_error_begins_with_file_line_and_column() -> None:
     """Each line of the error begins with file, line and column, as of a compiler."""
     with pytest.raises(InvalidDesign) as caught:
         Design.read(WRONG)
@@ -81,7 +81,7 @@ def is_well_formed(mistake: Mistake) -> bool:
     return bool(SENTENCE.fullmatch(text)) and remedy and ends and not leftover
 
 
-def test_every_mistake_is_a_well_formed_sentence() -> None:
+def test_every_mistake_has_path_problem_and_remedy() -> None:
     """Every message has the form `path: problem; expected allowed. Remedy`."""
     found = list_mistakes(WRONG.read_text(encoding="utf-8"))
     assert [] == [str(one) for one in found if not is_well_formed(one)]
@@ -110,10 +110,9 @@ def _spoil(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 @given(designs.trees(), st.data())
-def test_a_spoiled_word_gives_well_formed_mistakes_or_none(
+def test_any_value_at_any_path_is_accepted_or_refused_with_a_well_formed_message(
     words: dict[str, Any], data: Any
 ) -> None:
-    """Any value at any path is accepted or refused with well-formed messages."""
     tree = {word: value for word, value in words.items() if word != "families"}
     place = data.draw(st.sampled_from(_list_paths(tree)[1:]))
     try:
@@ -137,8 +136,7 @@ SPOILS = {
 
 
 @given(st.sets(st.sampled_from(sorted(SPOILS)), min_size=1))
-def test_each_mistake_is_told_whatever_else_is_wrong(chosen: set[str]) -> None:
-    """Several mistakes in a file give as many messages."""
+def test_several_mistakes_in_a_file_give_as_many_messages(chosen: set[str]) -> None:
     text = designs.SOUND
     for sound in chosen:
         assert sound in text
@@ -168,7 +166,7 @@ FOLLOW_UPS = {
 
 
 @pytest.mark.parametrize("case", FOLLOW_UPS)
-def test_one_mistake_is_told_once(case: str) -> None:
+def test_an_invalid_field_is_reported_once_and_not_as_missing_elsewhere(case: str) -> None:
     """An invalid field is reported once and not as missing in key, read and writes."""
     sound, wrong = FOLLOW_UPS[case]
     text = designs.SOUND.replace("[writes]", '[writes]\narrival = "per(host)"\ntime = "ts"')
@@ -176,7 +174,7 @@ def test_one_mistake_is_told_once(case: str) -> None:
     assert 1 == len(list_mistakes(text.replace(sound, wrong)))
 
 
-def test_missing_words_are_named_with_their_meaning() -> None:
+def test_missing_options_are_named_with_their_meaning() -> None:
     """An empty file lacks three options, each named with its meaning."""
     expected = [
         (
@@ -195,13 +193,13 @@ def test_missing_words_are_named_with_their_meaning() -> None:
     assert expected == list(map(str, list_mistakes("")))
 
 
-def test_a_misspelled_word_is_not_missing_as_well() -> None:
+def test_a_misspelt_option_is_not_also_reported_as_missing() -> None:
     """A misspelt `tabel` is one mistake with its line, and `table` is not also missing."""
     found = list_mistakes(designs.SOUND.replace("table ", "tabel "))
     assert [(1, "Did you mean table?")] == [(one.line, one.remedy) for one in found]
 
 
-def test_mistakes_in_python_have_no_line_and_the_order_of_the_key() -> None:
+def test_mistakes_in_a_python_design_have_no_line_numbers() -> None:
     """A design written in Python has the same messages without lines."""
     with pytest.raises(InvalidDesign) as caught:
         Design("t", "[aa][bb][cc]" * 4, fields={"x": "u8"})
@@ -241,7 +239,7 @@ SYNTAX = {
 
 
 @pytest.mark.parametrize("text", SYNTAX)
-def test_what_is_no_toml_is_shown_with_its_line(text: str) -> None:
+def test_a_toml_syntax_error_is_reported_with_its_line(text: str) -> None:
     """A TOML syntax error is reported with the text of its line."""
     (found,) = list_mistakes(text)
     assert SYNTAX[text] == (found.line, found.problem, found.expected, found.remedy)
@@ -251,7 +249,7 @@ ODD_NAMES = ["[key]", "function-x", "a.b", "..", ".", "a[0]", "a b", "fields.hos
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-def test_a_mistake_is_found_whatever_its_field_is_called(name: str) -> None:
+def test_a_mistake_is_located_whatever_the_name_of_its_field(name: str) -> None:
     """A mistake is found at its path and line whatever the name of its field."""
     wrong = "\n".join(
         [
@@ -274,14 +272,14 @@ def test_a_mistake_is_found_whatever_its_field_is_called(name: str) -> None:
 
 
 @given(st.lists(spellings.names | st.text(max_size=6), min_size=1, max_size=4))
-def test_a_path_is_cut_where_its_names_end(names: list[str]) -> None:
+def test_all_prefixes_of_a_formatted_path_are_found(names: list[str]) -> None:
     """All prefixes of a formatted path are found, whatever its names contain."""
     path = tuple(names)
     above = [format_path(path[:length]) for length in range(len(path), 0, -1)]
     assert above == list(iter_path_prefixes(format_path(path)))
 
 
-def test_a_family_of_any_name_is_told_with_the_word_that_is_wrong() -> None:
+def test_a_wrong_option_of_a_family_of_any_name_is_reported() -> None:
     """A wrong option of a family with any name is reported with value and choices."""
     text = designs.SOUND.replace("[families.d]", '[families."x.y"]\nversion = 3\n"a.b" = 1\n')
     found = [one for one in list_mistakes(text) if one.path.startswith("families")]
@@ -314,7 +312,7 @@ KEY_REMEDIES = {
 
 
 @pytest.mark.parametrize("part", KEY_REMEDIES)
-def test_a_mistake_in_a_key_says_what_was_meant(part: str) -> None:
+def test_a_mistake_in_a_key_is_one_message_with_a_remedy(part: str) -> None:
     """A mistake in a key is one message with a remedy if it is known."""
     (found,) = list_mistakes(designs.SOUND.replace("[bucket(host, 16)]", part))
     assert KEY_REMEDIES[part] == (found.problem, found.remedy)
@@ -330,7 +328,7 @@ IMPOSSIBLE_CONDITIONS = {
 
 
 @pytest.mark.parametrize("where", IMPOSSIBLE_CONDITIONS)
-def test_a_read_that_can_never_run_is_told_with_its_line(where: str) -> None:
+def test_a_read_that_no_values_can_satisfy_is_reported_with_its_line(where: str) -> None:
     """A read that no values can satisfy is reported when the file is read."""
     text = designs.SOUND.replace("host = ?", where)
     (found,) = list_mistakes(text)
@@ -343,7 +341,7 @@ def test_a_read_that_can_never_run_is_told_with_its_line(where: str) -> None:
 @pytest.mark.parametrize(
     ("written", "meant"), [("String", "text"), ("int", "i32"), ("double", "float64")]
 )
-def test_a_type_of_sql_suggests_a_field_type(written: str, meant: str) -> None:
+def test_a_type_name_of_sql_or_java_suggests_a_field_type(written: str, meant: str) -> None:
     """A type name of SQL, Java or Python is refused with the field type that stands for it."""
     with pytest.raises(InvalidDesign) as caught:
         Design("t", "[host]", fields={"host": written})
@@ -351,7 +349,7 @@ def test_a_type_of_sql_suggests_a_field_type(written: str, meant: str) -> None:
     assert meant in TYPES
 
 
-def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
+def test_a_misspelt_field_name_is_corrected_to_a_field_that_is_itself_invalid() -> None:
     """A misspelt field name is corrected to a field whose declaration is invalid too."""
     with pytest.raises(InvalidDesign) as caught:
         Design("t", "[hosst][ts]", fields={"host": "txt", "ts": "timestamp_ms"})
@@ -360,7 +358,7 @@ def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "start"),
     [
         ('type = "text", heavy = ["z", "y", "z"]', "fields.f.heavy[2]: the value z"),
         ('type = "timestamp_s", heavy = ["2024-01-31", "2024-01-31T00:00:00Z"]',
@@ -368,11 +366,11 @@ def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
         ('type = "u8", heavy = [1, "1"]', "fields.f.heavy[1]: the value 1"),
     ],
 )  # fmt: skip
-def test_a_heavy_value_is_listed_once(words: str, said: str) -> None:
+def test_a_heavy_value_that_is_listed_twice_is_reported(options: str, start: str) -> None:
     """A heavy value that is listed twice is reported, in any spelling."""
-    text = f'table = "t"\nkey = "[f]"\n[fields]\nf = {{ {words} }}\nv = "u8"\n'
+    text = f'table = "t"\nkey = "[f]"\n[fields]\nf = {{ {options} }}\nv = "u8"\n'
     [mistake] = list_mistakes(text)
-    assert f"{said} is listed twice; expected each value once. Remove one of them." == str(mistake)
+    assert f"{start} is listed twice; expected each value once. Remove one of them." == str(mistake)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +380,7 @@ def test_a_heavy_value_is_listed_once(words: str, said: str) -> None:
         ("hexstring", """the option 'kind' is unknown, and 'hexstring' is not a split algorithm"""),
     ],
 )
-def test_an_algorithm_under_another_name_is_named(value: str, message: str) -> None:
+def test_an_unknown_option_in_place_of_algorithm_is_reported(value: str, message: str) -> None:
     """An unknown option in place of `algorithm` is reported next to the missing one."""
     text = f"""table = "t"\nkey = "[a]"\nsplits = {{ kind = "{value}", regions = 4 }}\n"""
     missing, unknown = list_mistakes(f'{text}[fields]\na = "text"\n')

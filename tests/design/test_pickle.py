@@ -18,7 +18,7 @@ SHIPPED_DESIGNS = sorted(
 
 
 @pytest.mark.parametrize("path", SHIPPED_DESIGNS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_shipped_design_can_be_pickled(path: Path) -> None:
+def test_a_pickled_design_equals_the_original(path: Path) -> None:
     """A pickled design is the same design with the same keys, lines and sample."""
     design = Design.read(path)
     copy = pickle.loads(pickle.dumps(design))
@@ -35,7 +35,7 @@ def _find_key_line(design: Design) -> int:
     return design.source.source_map.find_line("key")
 
 
-def test_a_copy_leaves_its_design_as_it_was() -> None:
+def test_a_copy_of_a_design_with_other_bucket_counts_leaves_the_original_unchanged() -> None:
     """A copy with other bucket counts or a dictionary does not change the design."""
     design = Design("t", "[bucket(id, 16)][code(host)][id]", fields={"id": "u64", "host": "text"})
     key, dictionary = design.key, design.key.dictionary
@@ -46,7 +46,7 @@ def test_a_copy_leaves_its_design_as_it_was() -> None:
     assert dictionary is design.key.dictionary
 
 
-def test_a_design_that_reads_several_counts_can_be_pickled() -> None:
+def test_a_pickled_design_still_finds_rows_of_several_bucket_counts() -> None:
     """A pickled design still finds rows of 16 and of 32 buckets."""
     one = Design("t", "[bucket(id, 16)][id]", fields={"id": "u64"})
     both = one.copy_for_reading([one.copy_with_counts({0: 32})])

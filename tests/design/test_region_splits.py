@@ -17,7 +17,7 @@ def build_design(key: str) -> Design:
 
 
 @pytest.mark.parametrize("key", ["[bucket(host, 1)][host]", "[salt(1)][host]"])
-def test_one_bucket_gives_one_region(key: str) -> None:
+def test_a_single_bucket_gives_a_single_region(key: str) -> None:
     """A design with a single bucket or salt has a single region."""
     design = build_design(key)
     assert (b"\0",) == list_key_prefixes(design.key)
@@ -33,13 +33,13 @@ def test_one_bucket_gives_one_region(key: str) -> None:
         ("['v1'][bucket(host, 2)][host]", (b"v1\1",)),
     ],
 )
-def test_each_bucket_gives_one_region(key: str, splits: tuple[bytes, ...]) -> None:
+def test_each_bucket_begins_a_region(key: str, splits: tuple[bytes, ...]) -> None:
     """Each value of the first part with several values begins a region."""
     assert splits == compute_regions(build_design(key), {}).boundaries.splits
 
 
 @pytest.mark.parametrize("key", ["[host]", "['v1'][host]"])
-def test_a_key_without_buckets_is_refused(key: str) -> None:
+def test_per_bucket_splits_of_a_key_without_buckets_are_refused(key: str) -> None:
     """A key that begins with text, or a constant and text, has no buckets to split by."""
     with pytest.raises(InvalidDesign, match="Start the key with a bucket"):
         build_design(key)

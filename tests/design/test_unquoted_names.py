@@ -30,7 +30,7 @@ ts = "timestamp_ms"
         ("[families.数据]", "数据"),
     ],
 )
-def test_a_name_without_its_quotes_is_given_them(line: str, name: str) -> None:
+def test_an_unquoted_name_is_reported_with_the_quoted_name(line: str, name: str) -> None:
     """An unquoted name is reported with its line and the quoted name."""
     with pytest.raises(InvalidDesign) as caught:
         Design.loads(TEXT.format(line=line))
@@ -38,15 +38,14 @@ def test_a_name_without_its_quotes_is_given_them(line: str, name: str) -> None:
     assert (5, f'Quote it: "{name}".') == (mistake.line, mistake.remedy)
 
 
-def test_with_its_quotes_it_is_a_name() -> None:
+def test_the_quotes_of_the_remedy_make_the_file_valid() -> None:
     """With the quotes of the remedy the file is valid, and the key needs none."""
     design = Design.loads(TEXT.format(line='"主机" = "text"'))
     assert ["主机", "ts"] == list(design.fields)
 
 
 @pytest.mark.parametrize("line", ["a b = 1", "= 1", "x = 'é", 'x = "主机'])
-def test_another_slip_is_not_mended_with_quotes(line: str) -> None:
-    """Other syntax errors get no remedy about quotes."""
+def test_other_syntax_errors_get_no_remedy_about_quotes(line: str) -> None:
     with pytest.raises(InvalidDesign) as caught:
         Design.loads(TEXT.format(line=line))
     assert "" == caught.value.mistakes[0].remedy

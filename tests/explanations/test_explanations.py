@@ -37,7 +37,7 @@ def explain(where: str, *values: Any, order: str = "", key: Key = KEY, **more: A
     return explain_read(key, bind_read(where, order, values, key.declared_fields), **more)
 
 
-def test_the_latest_rows_of_a_host_are_merged() -> None:
+def test_the_explanation_of_a_bucketed_read_merges_its_ranges_by_time() -> None:
     """One bucket and three kinds make three ranges, merged by time without a residual filter."""
     found = explain("host = ?", "web-1", order="ts desc", limit=100)
     assert ("scan", 3, ("bucket(host, 16)", "host", "kind"), "", (), "forwards", 1.0, ()) == (
@@ -52,7 +52,7 @@ def test_the_latest_rows_of_a_host_are_merged() -> None:
     assert "backwards" == explain("host = ?", "web-1", order="ts").order_method
 
 
-def test_a_range_of_time_is_described_by_both_ends() -> None:
+def test_a_time_range_is_explained_by_its_start_and_stop() -> None:
     """A description gives the common prefix once, then the start and the stop of the range."""
     found = explain("host = 'a' and kind = 'INFO' and ts >= ? and ts < ?", 5, 10_000)
     assert ("desc(ts)", 1) == (found.narrowed_part, found.fan_out)
@@ -79,16 +79,15 @@ def test_a_range_of_time_is_described_by_both_ends() -> None:
         ("host in ?", [[]], ("nothing", 0)),
     ],
 )
-def test_a_read_has_one_of_four_access_types(
+def test_an_explained_read_is_a_get_a_scan_a_full_scan_or_nothing(
     where: str, values: list[Any], expected: tuple[str, int]
 ) -> None:
-    """A read is a get, a scan, a full scan, or nothing."""
     found = explain(where, *values)
     assert expected == (found.access_type, found.fan_out)
     assert min(found.fan_out, 3) == len(found.ranges)
 
 
-def test_the_cost_of_a_sort_is_a_warning() -> None:
+def test_an_explanation_warns_that_a_sort_reads_all_rows() -> None:
     """A sort in memory reads all rows of the answer, whatever the limit is."""
     (only,) = explain("host = 'a'", order="kind, ts", limit=10).warnings
     assert "all rows of the answer are read and sorted in memory" in only
@@ -121,13 +120,15 @@ KNOWN_FACTS = {
         ("host = 'a'", 1.0),
     ],
 )
-def test_rows_read_are_estimated_from_facts(where: str, expected: float | None) -> None:
+def test_rows_read_per_returned_row_are_the_reciprocal_of_the_selectivity(
+    where: str, expected: float | None
+) -> None:
     """Rows read per returned row are the reciprocal of the selectivity; None if unknown."""
     found = explain(where, facts=KNOWN_FACTS).rows_read
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
-def test_ranges_are_read_in_sequence_where_the_order_begins_with_their_field() -> None:
+def test_ordering_by_the_first_key_field_needs_no_sort() -> None:
     """An order by kind or by listed hosts needs no sort."""
     by_kind = explain("host = 'a'", order="kind, ts desc")
     back = explain("host = 'a' and ts < 9", order="kind desc, ts")
@@ -141,13 +142,12 @@ def test_ranges_are_read_in_sequence_where_the_order_begins_with_their_field() -
     assert (True, 2, 1) == (plan.serves_order, plan.pinned_count, plan.merge_prefix_count)
 
 
-def test_nulls_have_the_measured_share() -> None:
-    """The selectivity of a condition on null is the share of nulls."""
+def test_the_selectivity_of_a_condition_on_null_is_the_share_of_nulls() -> None:
     assert explain("user = ?", None, facts=KNOWN_FACTS).rows_read == pytest.approx(1 / 0.3)
     assert explain("user = ?", None).rows_read is None
 
 
-def test_a_field_narrowed_by_a_digest_has_no_estimate() -> None:
+def test_no_selectivity_is_assumed_within_the_range_of_a_digest() -> None:
     """Nearly all rows in the range of a digest match, so no selectivity is assumed."""
     key = bind_key("[digest(user, 4)][ts]", {**LOGS, "user": "text"})
     found = explain("user = 'ada'", key=key, facts=KNOWN_FACTS)
@@ -200,7 +200,7 @@ def test_a_declared_read_is_explained_with_example_values() -> None:
         ("date", "1m", 1),
     ],
 )
-def test_an_example_range_has_the_declared_span(
+def test_an_example_time_range_has_the_declared_span(
     declared: str, span: str | None, units: int
 ) -> None:
     """A range of time has the declared span, else an hour, and at least one unit."""
@@ -226,7 +226,7 @@ def test_an_example_range_has_the_declared_span(
          {"size": (0, 1, 2), "ts": (1_704_067_200_000, 1_704_067_200_001)}),
     ],
 )  # fmt: skip
-def test_listed_parameters_get_different_example_values(
+def test_parameters_of_a_list_get_different_example_values(
     where: str, expected: dict[str, tuple[Any, ...]]
 ) -> None:
     """Each parameter of a list gets another value, as far as the type has enough values."""
@@ -237,7 +237,7 @@ def test_listed_parameters_get_different_example_values(
     assert {n: OneOf(values) for n, values in expected.items()} == bind_example(read).bounds
 
 
-def test_ranges_of_one_prefix_are_merged_by_key() -> None:
+def test_ranges_for_null_and_values_are_merged_by_key() -> None:
     """Null comes first, then the values."""
     key = bind_key("[host][user]", LOGS)
     bounds = bind_read(
@@ -251,7 +251,7 @@ def test_ranges_of_one_prefix_are_merged_by_key() -> None:
     assert [b"", b"\1b\0", b"\1z\0"] == found == sorted(found)
 
 
-def test_the_ends_of_a_range_of_time_are_described_as_times() -> None:
+def test_both_ends_of_a_time_range_are_described_as_times() -> None:
     """Both ends are times, also where the stop key is shorter than a time."""
     key = bind_key("[mod(size, 4)][at][size]", {**LOGS, "at": "timestamp_s"})
     where = "at >= '2024-01-01T00:00:00Z' and at < '2024-01-02T00:00:00Z'"

@@ -18,7 +18,9 @@ MAX_FINGERPRINT_S = 5.0
 @pytest.mark.parametrize("name", ["murmur3", "crc32", "md5"])
 @pytest.mark.parametrize("part", ["digest(x, 4, hash={})", "bucket(x, 7, hash={})"])
 @pytest.mark.parametrize("texts", [LONG_TEXTS, ["a" * 300, "b" * 300], LONG_TEXTS[-4:]])
-def test_long_texts_are_hashed_in_batches_as_alone(part: str, name: str, texts: list[str]) -> None:
+def test_a_long_text_has_the_same_hash_alone_and_in_a_batch(
+    part: str, name: str, texts: list[str]
+) -> None:
     """A digest and a bucket of a long text are the same for one row and for many."""
     key = bind_key(f"[{part.format(name)}][n]", {"x": "text", "n": "u32"})
     rows = [{"x": text, "n": number} for number, text in enumerate(texts)]
@@ -26,7 +28,7 @@ def test_long_texts_are_hashed_in_batches_as_alone(part: str, name: str, texts: 
     assert [*map(key.encode, rows)] == key.encode_batch(batch).to_pylist()
 
 
-def test_fingerprints_of_long_values_are_cheap_and_differ() -> None:
+def test_long_values_have_cheap_fingerprints_that_differ() -> None:
     """Equal long values have equal fingerprints, which take seconds for many megabytes."""
     value = b"a" * 20_000_000
     pieces = SlicedByteColumn.from_list([value, value[:-1] + b"b", value, value[1:], b"a"])

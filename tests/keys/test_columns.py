@@ -25,7 +25,7 @@ INDEX_TYPES = [pa.int8(), pa.int16(), pa.int32(), pa.int64(),
 
 @pytest.mark.parametrize("index_type", INDEX_TYPES, ids=str)
 @given(codes=CODE_LISTS)
-def test_a_dictionary_may_have_any_type_of_index(
+def test_a_dictionary_column_may_have_any_index_type(
     index_type: pa.DataType, codes: list[int | None]
 ) -> None:
     """A dictionary column with nulls has the keys of its values, whatever its index type."""
@@ -77,7 +77,7 @@ def test_a_refused_batch_names_its_first_invalid_row(
 @pytest.mark.parametrize(
     ("n_rows", "invalid_row", "row"), [(256, None, 255), (400, 100, 100), (400, 390, 255)]
 )
-def test_a_batch_that_needs_too_many_ids_names_the_first_row_without(
+def test_a_batch_names_the_first_row_for_which_no_id_is_left(
     n_rows: int, invalid_row: int | None, row: int
 ) -> None:
     """The row for which no id is left is named, unless an invalid row comes before it."""
@@ -89,7 +89,7 @@ def test_a_batch_that_needs_too_many_ids_names_the_first_row_without(
         key.encode_batch(batch)
 
 
-def test_a_missing_column_is_no_mistake_of_a_row() -> None:
+def test_a_batch_without_a_column_names_the_column_and_no_row() -> None:
     """The error of a batch that lacks a column names the column and no row."""
     with pytest.raises(RowError, match=r"^column n: the batch has no such column; it has host"):
         KEY.encode_batch(pa.record_batch({"host": ["a", "b"]}))
@@ -105,7 +105,7 @@ def test_numbers_in_a_text_column_are_encoded_as_numbers() -> None:
 
 
 @pytest.mark.parametrize("size", [30, 31, 32, 63, 127])
-def test_a_bucket_hashes_the_last_text_at_the_end_of_the_buffer(size: int) -> None:
+def test_a_bucket_hashes_the_terminator_of_the_last_text_of_a_column(size: int) -> None:
     """A bucket hashes the terminator 00 of the last text, which is not in the Arrow buffer."""
     batch = pa.record_batch({"host": ["web", "x" * size], "n": pa.array([1, 2], pa.uint8())})
     expected = [KEY.encode(row) for row in batch.to_pylist()]
@@ -117,7 +117,7 @@ def test_a_bucket_hashes_the_last_text_at_the_end_of_the_buffer(size: int) -> No
 
 
 @given(st.lists(st.integers(0, 199), max_size=4))
-def test_few_rows_read_few_values_of_a_long_dictionary(rows: list[int]) -> None:
+def test_few_rows_read_only_the_dictionary_values_they_use(rows: list[int]) -> None:
     """Rows that use a small part of a dictionary have their keys, and read no other value."""
     hosts = [f"h{number:03}" for number in range(199)] + ["é" * 200]
     texts = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), pa.array(hosts))

@@ -47,7 +47,7 @@ def bind_keys(notation: str, counts: tuple[int, ...]) -> list[Key]:
     st.lists(random_rows, min_size=1),
     st.data(),
 )
-def test_a_combined_key_decodes_rows_of_every_count(
+def test_a_key_of_several_bucket_counts_decodes_the_rows_of_each_count(
     notation: str, counts: list[int], given_rows: list[Any], data: st.DataObject
 ) -> None:
     """Rows of every count are decoded alone and in batches, and the first count encodes."""
@@ -66,7 +66,7 @@ def test_a_combined_key_decodes_rows_of_every_count(
 
 
 @given(st.sampled_from(KEY_TEMPLATES[:4]), st.permutations(BUCKET_COUNTS), random_rows)
-def test_a_combined_key_refuses_rows_of_another_count(
+def test_a_key_of_several_bucket_counts_refuses_rows_of_another(
     notation: str, counts: list[int], row: Any
 ) -> None:
     """A row of another count is refused, alone and in a batch."""
@@ -90,7 +90,7 @@ def test_a_combined_key_refuses_rows_of_another_count(
 
 
 @given(st.sampled_from(KEY_TEMPLATES[:4]), st.permutations(BUCKET_COUNTS), random_rows, st.data())
-def test_images_of_a_combined_key_are_those_of_all_counts(
+def test_images_of_a_combined_part_are_those_of_all_bucket_counts(
     notation: str, counts: list[int], row: Any, data: st.DataObject
 ) -> None:
     """The images of a combined part are the union of the images under each count."""
@@ -113,7 +113,7 @@ def test_images_of_a_combined_key_are_those_of_all_counts(
             assert points[0] == part.images(bounds).points
 
 
-def test_a_prefix_is_formatted_by_the_count_that_has_it() -> None:
+def test_the_prefix_of_a_bucket_that_only_one_count_has_is_formatted_as_that_bucket() -> None:
     """The prefix of a bucket that only the larger count has is formatted as a bucket."""
     combined = combine_keys(bind_keys("[bucket(host, {})][host][n]", (3, 16)))
     assert "bucket 15, host a" == combined.format_prefix(b"\x0fa\0")

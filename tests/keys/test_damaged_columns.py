@@ -73,7 +73,7 @@ def find_refusal(column: pa.Array, operation: str) -> str:
     return str(error.value)
 
 
-def test_damaged_columns_are_refused() -> None:
+def test_every_operation_refuses_a_damaged_column() -> None:
     """Every operation refuses a damaged column, in a process that it would crash otherwise."""
     code = """if True:
         from keys.test_damaged_columns import DAMAGED_COLUMNS, find_refusal
@@ -110,7 +110,7 @@ def test_text_that_is_not_utf8_is_refused(arrow_type: Any, operation: str) -> No
     assert f"{problem} {remedy}" == find_refusal(column, operation)
 
 
-def test_the_row_of_an_error_is_counted_over_all_chunks() -> None:
+def test_the_row_number_of_an_error_counts_over_all_chunks() -> None:
     """The error names the row of the table, not that of the chunk."""
     chunks = pa.chunked_array([pa.array(["a", "b"]), NOT_UTF8.slice(1, 1)])
     table = pa.table({"host": chunks, "n": NUMBERS})
@@ -119,7 +119,7 @@ def test_the_row_of_an_error_is_counted_over_all_chunks() -> None:
 
 
 @pytest.mark.parametrize("has_dictionary", [False, True])
-def test_string_views_with_nulls_are_loaded(has_dictionary: bool) -> None:
+def test_string_views_with_nulls_are_encoded(has_dictionary: bool) -> None:
     """String views, which Polars writes, are loaded with their nulls."""
     texts = pa.array(["a", None, "b" * 20], pa.string_view())
     if has_dictionary:

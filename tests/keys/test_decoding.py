@@ -64,7 +64,7 @@ def test_bytes_that_are_not_a_key_are_refused(
     decoding_properties.check_only_keys_decode(key, data)
 
 
-def test_a_time_bucket_of_a_time_bucket_decodes() -> None:
+def test_a_time_bucket_of_another_time_bucket_decodes() -> None:
     """The interval of 7 s from 84 s on is decoded, although no interval of 90 s begins at 84 s."""
     key = bind_key("[time_bucket(time_bucket(ts, 90s), 7s)]", {"ts": "timestamp_s"})
     assert bytes(7) + bytes([84]) == key.encode({"ts": 100})
@@ -74,7 +74,7 @@ def test_a_time_bucket_of_a_time_bucket_decodes() -> None:
 KEY_WITH_CODE = "[bucket(16, over=rest)][code(b)]"
 
 
-def test_decoding_verifies_the_bucket_of_a_code() -> None:
+def test_decoding_verifies_the_bucket_of_a_coded_value() -> None:
     """A key with the wrong bucket for the value of its code is refused, and no code is assigned."""
     key = bind_key(KEY_WITH_CODE, {"b": "text"})
     data = key.encode({"b": "x"})

@@ -190,8 +190,7 @@ def test_heavy_values_of_every_type_are_spread(
 LONG_TEXT = "x" * 40_000
 
 
-def test_refused_rows_are_assigned_no_code() -> None:
-    """A row that a later part of the key refuses uses up no code."""
+def test_a_row_refused_by_a_later_key_part_uses_up_no_code() -> None:
     key = bind_key("[code(b)][b:u32]", {"b": "u64"})
     text = bind_key("[code(a)][b:tail]", {"a": "u8", "b": "text"})
     with pytest.raises(RowError):
@@ -208,7 +207,7 @@ def test_refused_rows_are_assigned_no_code() -> None:
     assert b"\0\0\0\1" == text.encode({"a": 2, "b": ""})
 
 
-def test_prefixes_of_the_same_count_share_their_lookup_table() -> None:
+def test_bucket_parts_of_the_same_count_share_their_lookup_table() -> None:
     """Many bucket parts of large counts need little memory."""
     tracemalloc.start()
     try:

@@ -18,7 +18,9 @@ TYPE = Ipv4Field(FieldDeclaration(type="ipv4"))
 
 
 @given(st.lists(st.ip_addresses(v=4)))
-def test_a_column_has_the_bytes_of_each_address(addresses: list[IPv4Address]) -> None:
+def test_a_column_of_ipv4_addresses_is_encoded_to_the_bytes_of_each_address(
+    addresses: list[IPv4Address],
+) -> None:
     """Texts have the bytes of their addresses, in a slice too, and bytes have the texts again."""
     texts = pa.array(map(str, addresses), pa.large_string())
     expected = [one.packed for one in addresses]
@@ -33,7 +35,7 @@ def test_a_column_has_the_bytes_of_each_address(addresses: list[IPv4Address]) ->
 @example("1.2.3.4\n")
 @example("1.2.3.4.5")
 @example("")
-def test_a_column_refuses_what_python_refuses(text: str) -> None:
+def test_a_column_refuses_an_ipv4_address_that_python_refuses(text: str) -> None:
     """A text that may look like an address is refused in a column if `ipaddress` refuses it."""
     texts = pa.array(["10.0.0.255", text])
     try:
@@ -45,7 +47,7 @@ def test_a_column_refuses_what_python_refuses(text: str) -> None:
         assert [b"\n\0\0\xff", expected] == TYPE.to_internal_batch(texts).tolist()
 
 
-def test_drawn_addresses_are_those_of_their_bytes() -> None:
+def test_a_generated_ipv4_address_is_the_text_of_its_drawn_bytes() -> None:
     """A generated address is the text of the 4 bytes that are drawn for its number."""
     indexes = np.array([0, 1, 7, 2**31])
     base = TYPE.domain.base.draw_values(indexes).to_pylist()

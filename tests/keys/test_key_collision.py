@@ -20,7 +20,7 @@ CASES: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("notation", "first", "second"), CASES)
-def test_no_class_of_values_is_left_out_that_collides(
+def test_rows_with_colliding_keys_are_found_whatever_the_field_types(
     notation: str, first: Any, second: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rows found are those found if texts, numbers and bytes are tried for every field."""

@@ -140,7 +140,9 @@ CHECKS = (
 @pytest.mark.parametrize("plugin_name", [*sorted(TYPES), *sorted(TRANSFORMS)])
 @settings(max_examples=50 if IS_LONG else 2)
 @given(data=st.data())
-def test_keys_have_every_property(plugin_name: str, data: st.DataObject) -> None:
+def test_keys_of_every_type_and_transform_have_every_property(
+    plugin_name: str, data: st.DataObject
+) -> None:
     """Keys with each field type and transform pass every check; compatible parts keep bytes."""
     # To draw a key costs as much as a check, so each key is given to all.
     key, other = data.draw(strategies.keys(plugin_name)), data.draw(strategies.keys(plugin_name))
@@ -155,7 +157,7 @@ def test_keys_have_every_property(plugin_name: str, data: st.DataObject) -> None
 
 @pytest.mark.parametrize("changes_width", [False, True])
 @given(data=st.data())
-def test_more_values_of_the_same_width_are_compatible(
+def test_a_wider_domain_is_compatible_only_if_the_width_stays(
     changes_width: bool, data: st.DataObject
 ) -> None:
     """A longer text, a longer list or more digits break stored rows only if the width changes."""
@@ -167,7 +169,7 @@ def test_more_values_of_the_same_width_are_compatible(
 
 
 @given(data=st.data())
-def test_values_have_one_normal_form(data: st.DataObject) -> None:
+def test_the_normal_form_of_a_value_is_stable_and_parsed_from_its_text(data: st.DataObject) -> None:
     """A normal form is stable, and is parsed from its own text."""
     for field in data.draw(strategies.fields()).values():
         key_properties.check_normal_form(field, data.draw(strategies.values(field)))

@@ -53,7 +53,7 @@ SEED = 9
 
 
 CHECK_WIDENING: Check = (
-    properties.test_more_values_of_the_same_width_are_compatible.hypothesis.inner_test
+    properties.test_a_wider_domain_is_compatible_only_if_the_width_stays.hypothesis.inner_test
 )
 
 
@@ -272,7 +272,9 @@ MUTANTS: dict[str, tuple[Check, st.SearchStrategy[Any], Mutant]] = {
 
 
 @pytest.mark.parametrize("mutant_name", MUTANTS)
-def test_a_mutant_is_caught(mutant_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_named_check_fails_for_each_planted_mutant(
+    mutant_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The named check fails for the mutant and passes for the unchanged code."""
     check, subjects, apply_mutant = MUTANTS[mutant_name]
     with monkeypatch.context() as patch:
@@ -281,7 +283,9 @@ def test_a_mutant_is_caught(mutant_name: str, monkeypatch: pytest.MonkeyPatch) -
     assert not is_mutant_caught(check, subjects, UNCHANGED_EXAMPLES)
 
 
-def test_lost_events_change_the_sum_of_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replay_that_loses_an_event_changes_the_sum_of_its_windows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The operations of equal-count windows add up to all operations unless an event is lost."""
     add_events = EqualCountWindows.add
     regions = np.array([0, 1, 1, 0, 1])

@@ -113,13 +113,13 @@ def test_the_commands_encode_and_decode_with_a_plugin(outputs: Outputs) -> None:
     assert {"ts": 1_609_502_400, "shop": 7} == json.loads(outputs["decode"][1])
 
 
-def test_reads_and_splits_use_a_plugin(outputs: Outputs) -> None:
+def test_reads_and_splits_work_with_a_transform_of_a_plugin(outputs: Outputs) -> None:
     """A read of a shop scans one range per weekday, and each weekday is a region."""
     assert [7] == [read["fan_out"] for read in json.loads(outputs["check"][1])["reads"]]
     assert [f"{day:02x}" for day in range(1, 7)] == outputs["splits"][1].split()
 
 
-def test_a_simulation_names_the_cause_in_a_plugin(outputs: Outputs) -> None:
+def test_a_simulation_names_the_cause_within_a_transform_of_a_plugin(outputs: Outputs) -> None:
     """All writes of an hour go to one weekday, and the report names that as the cause."""
     report = json.loads(outputs["simulate"][1])
     assert "hot" == report["writes"]["level"]
@@ -160,13 +160,13 @@ def test_a_plugin_passes_the_property_tests(
         vectors = TRANSFORMS["weekday"].vectors
         assert vectors
         for vector in vectors:
-            test_vectors.test_rows_encode_to_their_vectors(vector)
-            test_vectors.test_batches_encode_to_their_vectors(vector)
-            test_vectors.test_vectors_decode_to_their_rows(vector)
+            test_vectors.test_each_row_has_the_bytes_of_its_golden_vector(vector)
+            test_vectors.test_each_row_of_a_batch_has_the_bytes_of_its_golden_vector(vector)
+            test_vectors.test_golden_vectors_decode_to_their_rows(vector)
 
 
 @pytest.mark.long
-def test_pytest_tests_a_plugin(package_folder: Path) -> None:
+def test_pytest_finds_and_tests_a_plugin_by_its_package(package_folder: Path) -> None:
     """The property tests and the tests of golden vectors find the plugin by its package."""
     # The reference encoder is left out: it is written by hand for rowkey's own transforms.
     files = [
@@ -283,6 +283,6 @@ def test_a_plugin_with_an_invalid_name_is_refused(
         find_transforms(folder, monkeypatch)
 
 
-def test_rowkey_does_not_contain_the_plugin() -> None:
+def test_without_its_package_there_is_no_transform_of_the_plugin() -> None:
     """Without the package there is no transform of that name."""
     assert "weekday" not in TRANSFORMS

@@ -55,7 +55,7 @@ def test_a_pickled_key_of_several_bucket_counts_decodes_rows_of_each() -> None:
         assert {"id": 5} == copy.decode(bytes.fromhex(f"{bucket}0000000000000005"))
 
 
-def test_assigned_codes_are_pickled_with_the_key() -> None:
+def test_codes_assigned_to_values_are_pickled_with_the_key() -> None:
     """A pickled key encodes values with the codes that they had before."""
     key = bind_key("[code(host)]", {"host": "text"})
     ids = [key.encode({"host": host}) for host in ("b", "a")]
@@ -68,7 +68,7 @@ def test_assigned_codes_are_pickled_with_the_key() -> None:
     sizes=st.lists(st.integers(0, 40), min_size=1, max_size=5),
     count=st.integers(1, 65_536),
 )
-def test_the_same_seed_draws_the_same_salts(seed: int, sizes: list[int], count: int) -> None:
+def test_salts_depend_only_on_the_seed(seed: int, sizes: list[int], count: int) -> None:
     """Salts depend on the seed alone, not on the sizes of the batches."""
     key = bind_key(f"[salt({count}, width=2)][n]", {"n": "u8"})
     salts_at_once = key.draw_salts(sum(sizes), np.random.default_rng(seed))

@@ -68,7 +68,7 @@ def bind_case(case: Case) -> Key:
 
 @MORE_EXAMPLES
 @given(cases())
-def test_rows_encode_as_in_the_reference(case: Case) -> None:
+def test_a_row_has_the_bytes_of_the_reference_encoder(case: Case) -> None:
     """Each row has the bytes of the reference encoder, or is refused by both encoders."""
     reference, key = encode_with_reference(case), bind_case(case)
     rows_with_salts = zip(reference.rows, reference.salts, strict=True)
@@ -97,7 +97,7 @@ def check_decoding(case: Case, reference: ReferenceRows, key: Key) -> None:
 
 @MORE_EXAMPLES
 @given(cases(), st.data())
-def test_batches_encode_as_in_the_reference(case: Case, data: st.DataObject) -> None:
+def test_a_batch_has_the_bytes_of_the_reference_encoder(case: Case, data: st.DataObject) -> None:
     """A batch has the reference encoder's bytes, whatever Arrow types its columns have."""
     reference, key = encode_with_reference(case), bind_case(case)
     shapes = {name: data.draw(st.integers(0, 3)) for name in case.fields}

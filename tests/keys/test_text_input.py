@@ -90,7 +90,7 @@ def assert_encoded_alike(key: Key, text: str) -> None:
 
 
 @pytest.mark.parametrize("type_name", TIME_TYPES)
-def test_arrow_casts_times_only_if_none_is_refused(type_name: str) -> None:
+def test_arrow_casts_times_only_if_nothing_would_be_lost(type_name: str) -> None:
     """Zeros below the unit are cast as fast as whole seconds; what would be lost is not cast."""
     whole, zeros = "2024-01-01 10:30:00Z", "2024-01-01 10:30:00.000Z"
     field_type = bind_key("[a]", {"a": type_name}).fields["a"].type
@@ -121,7 +121,7 @@ def test_a_long_decimal_is_parsed_completely(text: str, expected: Decimal) -> No
 
 
 @pytest.mark.parametrize("text", ["1." + "0" * 110 + "5", "0" * 1_001, "1e-400", "1e400"])
-def test_a_decimal_is_never_rounded(text: str) -> None:
+def test_a_decimal_beyond_the_scale_is_refused_and_not_rounded(text: str) -> None:
     """A digit beyond the scale is refused, however long the text is."""
     field = bind_key("[d]", {"d": {"type": "decimal", "precision": 9, "scale": 2}}).fields["d"]
     with pytest.raises(RowError):
@@ -142,7 +142,7 @@ def test_a_decimal_is_never_rounded(text: str) -> None:
         (pa.array([2_932_897], pa.int32()).cast(pa.date32()), "2932897 days after 1970"),
     ],
 )
-def test_a_column_with_more_than_dates_is_refused(column: pa.Array, message: str) -> None:
+def test_a_date_column_with_times_of_day_is_refused(column: pa.Array, message: str) -> None:
     """A date column with time zones, times of day or years beyond the calendar is refused."""
     with pytest.raises(RowError, match=message):
         bind_key("[d]", {"d": "date"}).encode_batch(pa.record_batch({"d": column}))
@@ -217,7 +217,7 @@ def find_arrow_type(field: Field) -> pa.DataType:
 )
 @divide_examples(6, long=4)
 @given(data=st.data())
-def test_generated_rows_can_be_encoded(plugin_name: str, data: st.DataObject) -> None:
+def test_every_generated_row_can_be_encoded(plugin_name: str, data: st.DataObject) -> None:
     """The key accepts every value of the domain of its fields."""
     key = data.draw(strategies.keys(plugin_name))
     assume(all(map(accepts_declared_width, key.parts)))

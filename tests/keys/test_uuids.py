@@ -26,7 +26,7 @@ TYPE = UuidField(FieldDeclaration(type="uuid"))
 
 
 @given(st.lists(st.tuples(st.uuids(), st.sampled_from(FORMS[:2]))))
-def test_texts_of_the_usual_form_have_their_bytes(
+def test_a_column_of_uuid_texts_is_encoded_to_the_bytes_of_each_uuid(
     written: list[tuple[UUID, Callable[[UUID], str]]],
 ) -> None:
     """A column of texts with hyphens, in any case, has the bytes of each, in a slice too."""
@@ -37,7 +37,7 @@ def test_texts_of_the_usual_form_have_their_bytes(
 
 
 @given(st.lists(st.tuples(st.uuids(), st.sampled_from(FORMS)), min_size=1))
-def test_texts_of_every_form_have_their_bytes(
+def test_uuid_texts_of_every_form_in_one_column_have_their_bytes(
     written: list[tuple[UUID, Callable[[UUID], str]]],
 ) -> None:
     """Braces, a missing hyphen or a URN in one text change the bytes of none."""
@@ -49,14 +49,14 @@ def test_texts_of_every_form_have_their_bytes(
     "text",
     ["", "0", "g" * 36, "0" * 36, "00000000-0000-0000-0000-00000000000g", "-" * 36, "é" * 18],
 )
-def test_other_texts_are_refused(text: str) -> None:
+def test_a_text_of_36_bytes_that_is_no_uuid_is_refused(text: str) -> None:
     """A text of 36 bytes that is no UUID is refused like any other."""
     texts = pa.array(["00112233-4455-6677-8899-aabbccddeeff", text])
     with pytest.raises(InvalidArgument, match="not a UUID"):
         TYPE.to_internal_batch(texts)
 
 
-def test_drawn_values_are_those_of_their_bytes() -> None:
+def test_a_generated_uuid_is_the_text_of_its_drawn_bytes() -> None:
     """A generated UUID is the text of the 16 bytes that are drawn for its number."""
     indexes = np.array([0, 1, 7, 2**40])
     drawn = TYPE.domain.draw_values(indexes).to_pylist()

@@ -43,13 +43,13 @@ def find_salt(vector: GoldenVector) -> int | None:
 
 
 @pytest.mark.parametrize("name", PLUGINS)
-def test_every_plugin_has_vectors(name: str) -> None:
+def test_every_plugin_has_a_golden_vector(name: str) -> None:
     """Each field type and transform has at least one golden vector."""
     assert len(PLUGINS[name].vectors) > 0
 
 
 @pytest.mark.parametrize("name", PLUGINS)
-def test_vectors_use_their_plugin(name: str) -> None:
+def test_golden_vectors_use_their_plugin(name: str) -> None:
     """The name of the plugin is in the key or in the fields of each of its vectors."""
     for vector in PLUGINS[name].vectors:
         types = {w if isinstance(w, str) else w["type"] for w in vector.fields.values()}
@@ -57,14 +57,12 @@ def test_vectors_use_their_plugin(name: str) -> None:
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-def test_rows_encode_to_their_vectors(vector: GoldenVector) -> None:
-    """A row has the bytes of its vector."""
+def test_each_row_has_the_bytes_of_its_golden_vector(vector: GoldenVector) -> None:
     assert vector.hex == bind_vector(vector).encode(vector.row, salt=find_salt(vector)).hex()
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-def test_batches_encode_to_their_vectors(vector: GoldenVector) -> None:
-    """Every row of a batch has the bytes of its vector."""
+def test_each_row_of_a_batch_has_the_bytes_of_its_golden_vector(vector: GoldenVector) -> None:
     key = bind_vector(vector)
     columns: dict[str, Any] = {
         name: pa.array([declared.normalize(vector.row[name])] * 3, declared.type.build_arrow_type())
@@ -77,14 +75,14 @@ def test_batches_encode_to_their_vectors(vector: GoldenVector) -> None:
 
 
 @pytest.mark.parametrize("vector", REFERENCE_VECTORS)
-def test_the_reference_encoder_gives_the_vectors(vector: GoldenVector) -> None:
+def test_the_reference_encoder_gives_the_bytes_of_every_golden_vector(vector: GoldenVector) -> None:
     """The encoder written from the documentation gives the bytes of every vector."""
     encoded = reference_encoder.encode_row(vector.key, vector.fields, vector.row, find_salt(vector))
     assert vector.hex == encoded.hex()
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-def test_vectors_decode_to_their_rows(vector: GoldenVector) -> None:
+def test_golden_vectors_decode_to_their_rows(vector: GoldenVector) -> None:
     """Decoding returns the normal value of every field of which the key loses nothing."""
     key = bind_vector(vector)
     encoded = key.encode(vector.row, salt=find_salt(vector))
@@ -102,7 +100,9 @@ def test_vectors_decode_to_their_rows(vector: GoldenVector) -> None:
         ("20210303030303", "30303030301202"),
     ],
 )
-def test_a_reversed_number_has_as_many_digits(order: str, reversed_order: str) -> None:
+def test_a_reversed_number_keeps_its_digits_and_puts_the_latest_row_first(
+    order: str, reversed_order: str
+) -> None:
     """A reversed number has as many digits as before, and its latest row comes first."""
     key = bind_key("[reverse(order)][desc(ts)]", {"order": "text", "ts": "timestamp_ms"})
     older, newer = (key.encode({"order": order, "ts": ts}) for ts in (1, 1_609_459_200_000))

@@ -68,7 +68,7 @@ def has_same_order(random_read: RandomRead, found: list[Row], expected: list[Row
 
 @settings(max_examples=max(24, settings.default.max_examples))  # type: ignore[union-attr]
 @given(st.data())
-def test_a_planned_read_returns_the_filtered_and_sorted_rows(data: st.DataObject) -> None:
+def test_a_planned_read_returns_exactly_the_matching_rows_in_order(data: st.DataObject) -> None:
     """Ranges and residual filter give exactly the matching rows, in the order of the read."""
     key = data.draw(KEYS[data.draw(st.sampled_from(sorted(KEYS)))])
     table = store_rows(key, data)
@@ -96,7 +96,7 @@ def test_a_planned_read_returns_the_filtered_and_sorted_rows(data: st.DataObject
 
 
 @given(st.data())
-def test_sorting_in_memory_is_stable(
+def test_sorting_in_memory_is_stable_with_nulls_first(
     data: st.DataObject,
 ) -> None:
     """Rows are sorted in memory as by a stable sort, nulls first in both directions."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
-def test_ranges_hold_the_matching_rows_in_order(sort: str, data: st.DataObject) -> None:
+def test_planned_ranges_hold_every_matching_row_in_order(sort: str, data: st.DataObject) -> None:
     """Ranges are sorted, hold every matching row, and have the order and prefixes of the plan."""
     # To draw a key and rows costs more than a check, so each plan is given to all.
     key = data.draw(KEYS[sort])
@@ -137,7 +137,7 @@ def check_pinned_parts(key: Key, plan: Plan, conditions: Bounds, stored: list[St
 
 
 @given(st.data())
-def test_a_scan_is_ordered_by_the_fields_after_buckets_and_salts(data: st.DataObject) -> None:
+def test_a_scan_without_an_order_is_sorted_by_the_fields_after_buckets(data: st.DataObject) -> None:
     """Without an order, rows are sorted by the first fields after buckets and salts."""
     key = data.draw(KEYS["spread"])
     plan = plan_read(key, data.draw(bounds(key)))

@@ -17,7 +17,7 @@ LOGS = "[bucket(host, 16)][host][kind][desc(ts)]"
 BY_TIME = (Ordering("ts", descending=True),)
 
 
-def test_small_choices_are_merged_by_time() -> None:
+def test_the_latest_rows_of_one_host_are_merged_from_three_ranges() -> None:
     """The latest rows of one host are three ranges, merged by time without a sort."""
     plan = plan_read(bind_fields_to_key(LOGS), {"host": Equal("ab")}, BY_TIME)
     assert (3, True, (), False) == (
@@ -26,7 +26,7 @@ def test_small_choices_are_merged_by_time() -> None:
     assert BY_TIME == plan.row_order
 
 
-def test_a_range_of_time_narrows_after_the_pinned_parts() -> None:
+def test_host_kind_and_time_range_become_one_range_without_a_filter() -> None:
     """A host, a kind and a range of time are one range without a residual filter."""
     key = bind_fields_to_key(LOGS)
     bounds: Bounds = {"host": Equal("ab"), "kind": Equal("warn"), "ts": Range(60, 120, True, False)}
@@ -39,7 +39,9 @@ def test_a_range_of_time_narrows_after_the_pinned_parts() -> None:
 @pytest.mark.parametrize(
     ("value", "expected"), [("a", 3), ("ab", 3), ("b", 1)], ids=["heavy", "heavy too", "other"]
 )
-def test_a_bounded_spread_is_read_from_m_buckets_or_one(value: str, expected: int) -> None:
+def test_a_heavy_value_under_a_bounded_spread_is_read_from_its_buckets(
+    value: str, expected: int
+) -> None:
     """A heavy value is read from its m buckets, any other value from one bucket."""
     plan = plan_read(
         bind_fields_to_key("[bucket(host, ts, 8, 3)][host][ts]"), {"host": Equal(value)}, BY_TIME
@@ -49,28 +51,26 @@ def test_a_bounded_spread_is_read_from_m_buckets_or_one(value: str, expected: in
 
 @pytest.mark.parametrize(("seconds", "expected"), [(1, 1), (5, 5), (15, 15), (16, 16), (60, 16)])
 @pytest.mark.claims(37, 38)
-def test_a_remainder_has_as_many_ranges_as_the_span_has_seconds(
-    seconds: int, expected: int
-) -> None:
+def test_a_time_range_under_mod_has_one_range_per_remainder(seconds: int, expected: int) -> None:
     """A range of 5 s under `mod(ts, 16)` is 5 ranges, and a longer one at most 16."""
     bounds = {"ts": Range(1_000, 1_000 + seconds - 1)}
     assert expected == plan_read(bind_fields_to_key("[mod(ts, 16)][ts][host]"), bounds).fan_out
 
 
-def test_a_range_of_time_reads_all_hash_buckets_of_the_time() -> None:
+def test_a_time_range_reads_all_hash_buckets_of_the_time() -> None:
     """A hash bucket of a time cannot be computed from a range, so all buckets are read."""
     plan = plan_read(bind_fields_to_key("[bucket(ts, 16)][ts]"), {"ts": Range(0, 3)})
     assert 16 == plan.fan_out
 
 
 @pytest.mark.claims(14)
-def test_a_salt_multiplies_every_read() -> None:
+def test_a_random_salt_multiplies_the_ranges_of_every_read() -> None:
     """A random salt cannot be computed, so a row is read under each salt."""
     plan = plan_read(bind_fields_to_key("[salt(3)][host][n]"), {"host": Equal("a"), "n": Equal(1)})
     assert (3, True) == (plan.fan_out, plan.is_point)
 
 
-def test_a_read_of_all_key_fields_is_a_point() -> None:
+def test_a_read_that_gives_all_key_fields_is_one_key() -> None:
     """The range of a read that gives all fields of the key holds one key."""
     key = bind_fields_to_key("[host][n]")
     plan = plan_read(key, {"host": Equal("a"), "n": Equal(-1)})
@@ -78,22 +78,21 @@ def test_a_read_of_all_key_fields_is_a_point() -> None:
     assert (True, only, only + b"\0") == (plan.is_point, plan.ranges[0].start, plan.ranges[0].stop)
 
 
-def test_a_condition_after_a_range_is_residual() -> None:
+def test_a_condition_after_the_first_range_is_filtered() -> None:
     """A field after the first range of the key cannot narrow the scan."""
     plan = plan_read(bind_fields_to_key("[ts][host]"), {"ts": Range(0, 9), "host": Equal("a")})
     assert (1, ("host",)) == (plan.fan_out, plan.residual_fields)
 
 
 @pytest.mark.parametrize("key", ["[bucket(host, 4)][ts]", "[salt(3)][ts]", "[kind][ts]"])
-def test_a_full_scan_is_merged_in_the_order_after_the_prefix(key: str) -> None:
-    """A full scan ordered by time merges all prefixes."""
+def test_a_full_scan_ordered_by_time_merges_all_prefixes(key: str) -> None:
     plan = plan_read(bind_fields_to_key(key), {}, (Ordering("ts"),))
     assert (True, True) == (plan.serves_order, plan.is_full_scan)
     assert plan.fan_out > 1
 
 
 @pytest.mark.parametrize("key", ["[host][n]", "[kind][ts]", "[bucket(host, 4)][n]"])
-def test_a_read_without_conditions_is_one_range(key: str) -> None:
+def test_a_full_scan_without_an_order_is_one_range(key: str) -> None:
     """A full scan of a key without a useful merge reads the table from end to end."""
     plan = plan_read(bind_fields_to_key(key), {})
     assert [(b"", b"")] == [(one.start, one.stop) for one in plan.ranges]
@@ -112,7 +111,7 @@ def test_a_read_without_conditions_is_one_range(key: str) -> None:
         ("[yes]", {"yes": OneOf((False, True))}, 1, ["yes"]),
     ],
 )
-def test_a_full_scan_has_a_range_for_each_salt_and_bucket(
+def test_an_ordered_full_scan_has_a_range_for_each_salt_and_bucket(
     key: str, bounds: Bounds, ranges: int, expected: list[str]
 ) -> None:
     """The rows are in the order of the key without its spreading prefix."""
@@ -129,13 +128,15 @@ def test_a_full_scan_has_a_range_for_each_salt_and_bucket(
         ({"host": Equal("ab")}, False),
     ],
 )
-def test_a_bucket_of_two_fields_needs_the_first(bounds: Bounds, expected: bool) -> None:
+def test_a_read_without_the_first_field_of_a_bucket_is_a_full_scan(
+    bounds: Bounds, expected: bool
+) -> None:
     """A read without the host is a full scan, whatever bounds of the time it has."""
     plan = plan_read(bind_fields_to_key("[bucket(host, ts, 16, 8)][host][ts]"), bounds)
     assert expected == plan.is_full_scan
 
 
-def test_null_or_a_text_without_terminator_is_residual() -> None:
+def test_a_condition_on_text_without_terminator_is_also_filtered() -> None:
     """The range of a text without terminator holds longer texts, so rows are filtered."""
     key = bind_fields_to_key("[note:tail]")
     plan = plan_read(key, {"note": OneOf((None, "ab"))})
@@ -144,13 +145,13 @@ def test_null_or_a_text_without_terminator_is_residual() -> None:
     assert [(b"", b"\x01"), (b"\x01", b"\x02")] == [(one.start, one.stop) for one in many.ranges]
 
 
-def test_a_list_has_a_range_for_each_value() -> None:
+def test_a_list_condition_has_a_range_for_each_value() -> None:
     """Three hosts are three ranges, sorted by their keys."""
     plan = plan_read(bind_fields_to_key("[host][n]"), {"host": OneOf(("b", "a", "ab"))})
     assert [b"a\0", b"ab\0", b"b\0"] == [one.start for one in plan.ranges]
 
 
-def test_a_prefix_of_a_text_is_one_range() -> None:
+def test_a_text_prefix_condition_is_one_range_without_a_filter() -> None:
     """A prefix of a text is one range without a residual filter."""
     plan = plan_read(bind_fields_to_key("[host][n]"), {"host": StartsWith("ab")})
     assert [(b"ab", b"ac", ())] == [(r.start, r.stop, plan.residual_fields) for r in plan.ranges]
@@ -164,12 +165,11 @@ def test_a_prefix_of_a_text_is_one_range() -> None:
         ("[host][n]", {"host": Equal(None)}),
     ],
 )
-def test_impossible_bounds_read_no_range(key: str, bounds: Any) -> None:
-    """An inverted range, or a null of a required field, has no range."""
+def test_an_inverted_range_or_null_of_a_required_field_has_no_range(key: str, bounds: Any) -> None:
     assert () == plan_read(bind_fields_to_key(key), bounds).ranges
 
 
-def test_too_many_ranges_leave_a_list_residual() -> None:
+def test_a_list_that_would_give_too_many_ranges_is_filtered() -> None:
     """A second list is pinned only while the product of the lists is below the limit."""
     key = bind_key("[a][b]", {"a": "u16", "b": "u16"})
     many = OneOf(tuple(range(1_000)))
@@ -196,10 +196,9 @@ def test_a_list_that_is_too_long_is_read_as_one_range() -> None:
         ("[n][t:raw]", {"t": "text", "n": "u8"}, ("a", "b")),
     ],
 )
-def test_an_excluded_end_is_outside_of_the_range(
+def test_a_range_that_excludes_its_high_value_holds_no_key_of_it(
     notation: str, fields: dict[str, str], bounds: tuple[Any, Any]
 ) -> None:
-    """A range that excludes its high value holds no key of that value."""
     key, (low, high) = bind_key(notation, fields), bounds
     conditions = {"n": Equal(0)} if "n" in fields else {}
     plan = plan_read(key, {**conditions, "t": Range(low, high, includes_high=False)})
@@ -228,14 +227,16 @@ def test_an_excluded_end_is_outside_of_the_range(
         ("[reverse(n)]", []),
     ],
 )
-def test_the_order_of_a_key_follows_from_its_parts(key: str, expected: list[str]) -> None:
+def test_a_coarse_key_part_keeps_an_order_only_if_its_field_follows(
+    key: str, expected: list[str]
+) -> None:
     """A coarse part keeps an order only if the field itself follows in the same direction."""
     from rowkey.plan import compute_merged_order
 
     assert expected == [str(one) for one in compute_merged_order(bind_fields_to_key(key), 0)]
 
 
-def test_an_order_with_nulls_is_not_served_backwards() -> None:
+def test_an_order_with_nulls_is_not_served_by_a_backward_scan() -> None:
     """Nulls come first in both directions, so a backward scan has another order."""
     key = bind_fields_to_key("[kind][desc(level)]")
     info = {"kind": Equal("info")}
@@ -244,7 +245,7 @@ def test_an_order_with_nulls_is_not_served_backwards() -> None:
     assert (False, True) == (with_nulls.serves_backwards, without.serves_backwards)
 
 
-def test_an_omitted_null_is_in_the_range_of_null() -> None:
+def test_a_row_without_an_optional_last_field_is_in_the_range_of_null() -> None:
     """Rows without an optional last field are in the range of a read for null."""
     key = bind_fields_to_key("[n][note]")
     plan = plan_read(key, {"n": Equal(1), "note": Equal(None)})
@@ -260,12 +261,12 @@ def test_an_omitted_null_is_in_the_range_of_null() -> None:
         ("[bucket(host, ts, 4)][host][time_bucket(ts, 1h)]", 0),
     ],
 )
-def test_a_bucket_of_a_sliced_time_only_spreads(key: str, expected: int) -> None:
+def test_a_bucket_of_a_time_slice_counts_as_spreading(key: str, expected: int) -> None:
     """A bucket of a time whose rest is in the qualifiers is counted as a spreading part."""
     assert expected == count_spreading_parts(bind_key(key, {"host": "text", "ts": "timestamp_s"}))
 
 
-def test_many_ranges_after_many_prefixes_become_one_per_prefix() -> None:
+def test_too_many_ranges_become_one_range_per_prefix() -> None:
     """600 prefixes in 60,000 buckets are 60,000 ranges, and no row is missed."""
     key = bind_key("[bucket(ts, 60000)][host:raw][ts]", {"host": "text", "ts": "timestamp_s"})
     hosts = ("a", "ab", *(f"b{number:03}" for number in range(600)))

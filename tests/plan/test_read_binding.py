@@ -56,22 +56,21 @@ def test_parameters_are_bound_by_position_and_by_name() -> None:
         ("n >= 5 and n < 3", (), {"n": Range(5, 3, includes_high=False)}),
     ],
 )  # fmt: skip
-def test_conditions_on_a_field_become_one_bound(
+def test_several_conditions_on_a_field_become_one_bound(
     where: str, values: tuple[Any, ...], expected: dict[str, Any]
 ) -> None:
     """Several conditions on a field are merged, also those that no value satisfies."""
     assert expected == bind_text(where, "", values).bounds
 
 
-def test_conditions_may_be_given_as_objects() -> None:
-    """Condition and Ordering objects mean the same as text."""
+def test_condition_and_ordering_objects_mean_the_same_as_text() -> None:
     conditions = [Condition("host", "=", ("a",)), Condition("n", ">=", (Parameter(0),))]
     order = (Ordering("n"),)
     expected = bind_text("host = 'a' and n >= ?", "n", (1,))
     assert expected == bind_read(conditions, order, (1,), KEY.fields)
 
 
-def test_a_repeated_field_of_an_order_is_ignored() -> None:
+def test_only_the_first_mention_of_a_field_in_an_order_counts() -> None:
     """An order uses only the first mention of a field."""
     found = bind_text("", "ts desc, n, ts asc, n desc").order
     assert ["ts desc", "n"] == [str(one) for one in found]

@@ -52,18 +52,18 @@ PREFIXES: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("name", "given_", "expected"), PREFIXES)
-def test_a_prefix_is_normalized_by_its_field(name: str, given_: Any, expected: Any) -> None:
+def test_a_prefix_value_is_normalized_as_its_field(name: str, given_: Any, expected: Any) -> None:
     """Prefixes are composed, parsed as hexadecimal digits or lower-cased as the field is."""
     assert {name: StartsWith(expected)} == build_bounds(f"{name} starts with ?", given_)
 
 
-def test_a_prefix_in_a_design_file_is_normalized() -> None:
+def test_a_prefix_in_a_design_file_is_normalized_as_a_parameter() -> None:
     """A quoted prefix in a read means the same as a parameter."""
     expected = {"name": StartsWith("\u00e9"), "raw": StartsWith(b"\xab")}
     assert expected == build_bounds("name starts with 'e\u0301' and raw starts with 'ab'")
 
 
-def test_a_prefix_finds_rows_of_any_unicode_form() -> None:
+def test_a_decomposed_prefix_finds_rows_with_composed_text() -> None:
     """A decomposed prefix finds a row whose text is composed."""
     key = bind_key("[name]", {"name": MORE_FIELDS["name"]})
     plan = plan_read(key, build_bounds("name starts with ?", "e\u0301"))
@@ -94,7 +94,9 @@ INVALID_VALUES: list[tuple[str, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("where", "values"), INVALID_VALUES)
-def test_an_invalid_value_of_a_read_is_refused(where: str, values: tuple[Any, ...]) -> None:
+def test_an_invalid_value_of_a_read_is_refused_with_its_field(
+    where: str, values: tuple[Any, ...]
+) -> None:
     """The error names the field, and no rows are returned."""
     with pytest.raises(ReadError) as caught:
         build_bounds(where, *values)
@@ -172,7 +174,7 @@ def test_a_read_that_matches_no_row_is_a_mistake_of_the_design(where: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "path", "problem"),
+    ("options", "path", "problem"),
     [
         ({"keys": "uniform"}, "keys", "'uniform' has no effect: no condition with = or in has"),
         ({"where": "host = 'a'", "keys": "zipf"}, "keys", "'zipf(0.99)' has no effect"),
@@ -186,19 +188,18 @@ def test_a_read_that_matches_no_row_is_a_mistake_of_the_design(where: str) -> No
         ({"where": "ts >= ?", "age": "old"}, "age", "'old' is not an age"),
     ],
 )
-def test_popularity_and_age_need_a_parameter(
-    words: dict[str, str], path: str, problem: str
+def test_keys_and_age_of_a_read_without_use_are_mistakes(
+    options: dict[str, str], path: str, problem: str
 ) -> None:
     """Where no condition has a use for `keys` or `age`, or they are wrong, their path is named."""
     mistakes = Mistakes()
     fields = bind_key("[host][ts]", {"host": "text", "ts": "timestamp_s"}).declared_fields
-    assert () == bind_declared_reads([ReadDeclaration(name="r", **words)], fields, mistakes)  # type: ignore[arg-type]
+    assert () == bind_declared_reads([ReadDeclaration(name="r", **options)], fields, mistakes)  # type: ignore[arg-type]
     assert [f"reads[0].{path}"] == [one.path for one in mistakes.mistakes]
     assert mistakes.mistakes[0].problem.startswith(problem)
 
 
-def test_values_of_a_read_are_no_times_if_it_gives_others() -> None:
-    """Of a device on a day the device is the value; of a day the day is."""
+def test_a_read_by_device_and_day_has_the_device_as_its_value() -> None:
     fields = bind_key("[host][day]", {"host": "text", "day": "date"}).declared_fields
     words = [
         ReadDeclaration(name=where, where=where)

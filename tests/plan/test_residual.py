@@ -40,7 +40,7 @@ def build_batch(found: Sequence[Mapping[str, Any]], fields: Mapping[str, Field])
 
 
 @given(st.data())
-def test_rows_and_columns_are_filtered_the_same(data: st.DataObject) -> None:
+def test_rows_and_columns_are_filtered_equally(data: st.DataObject) -> None:
     """Filtering single rows and batches gives what a plain check of each row gives."""
     conditions = data.draw(bounds(KEY))
     found = data.draw(rows(KEY))
@@ -52,7 +52,7 @@ def test_rows_and_columns_are_filtered_the_same(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_every_type_is_filtered_the_same_in_rows_and_columns(data: st.DataObject) -> None:
+def test_every_field_type_is_filtered_equally_in_rows_and_columns(data: st.DataObject) -> None:
     """Every field type is filtered by a value, a list and a range."""
     fields = data.draw(any_fields())
     name = data.draw(st.sampled_from(sorted(fields)))
@@ -84,7 +84,7 @@ BOUNDS_OF_NULL: list[tuple[Any, bool]] = [
 
 
 @pytest.mark.parametrize(("bound", "expected"), BOUNDS_OF_NULL)
-def test_null_satisfies_only_a_bound_of_null(bound: Any, expected: bool) -> None:
+def test_only_a_condition_on_null_matches_a_missing_value(bound: Any, expected: bool) -> None:
     """A missing value and a null are the same, in rows and in columns of any type."""
     residual = ResidualFilter(["note"], {"note": bound}, KEY.fields)
     nothing = pa.record_batch([pa.nulls(1)], names=["note"])
@@ -103,7 +103,7 @@ def test_a_filter_without_conditions_keeps_every_row() -> None:
     )  # fmt: skip
 
 
-def test_a_missing_column_of_a_condition_is_refused() -> None:
+def test_a_batch_without_the_column_of_a_condition_is_refused() -> None:
     """A batch without the column of a condition is refused with the name of the column."""
     residual = ResidualFilter(["n"], {"n": Equal(1)}, KEY.fields)
     with pytest.raises(RowError, match="n: the batch has no such column, which a condition"):

@@ -23,13 +23,15 @@ WRITES = {"time": "at"}
         ("[day][at]", None),
     ],
 )
-def test_the_latest_rows_of_one_entity_are_read(key: str, read: tuple[str, str] | None) -> None:
+def test_the_assumed_read_asks_for_the_latest_rows_of_the_first_non_time_field(
+    key: str, read: tuple[str, str] | None
+) -> None:
     """The first field that is no time is the entity; a key of times alone has none."""
     reads = assume_read(Design("log", key, fields=FIELDS, writes=WRITES)).declaration.reads
     assert ([] if read is None else [read]) == [(one.where, one.order) for one in reads]
 
 
-def test_declared_reads_stay_alone() -> None:
+def test_no_read_is_assumed_for_a_design_that_declares_one() -> None:
     """A design with a read is returned as it is."""
     reads: list[dict[str, Any]] = [{"name": "a day", "where": "at >= ? and at < ?", "span": "1d"}]
     design = Design("log", "[user][at]", fields=FIELDS, writes=WRITES, reads=reads)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Key
 
 
-def test_a_proposal_is_written_as_in_a_design_file() -> None:
+def test_a_proposed_key_is_printed_as_valid_toml() -> None:
     """Each part of the text is TOML, also for a key with quotes in it."""
     proposal = KeyProposal(key="[host]['a\"b'][ts]", splits="per_bucket")
     options = tomllib.loads(proposal.toml_text.replace(" and ", "\n"))
@@ -29,7 +29,7 @@ def test_a_proposal_is_written_as_in_a_design_file() -> None:
 
 
 @pytest.mark.parametrize(("values", "is_enough"), [(15, False), (16, True), (None, True)])
-def test_four_values_for_each_proposed_bucket_are_enough(
+def test_at_least_four_values_are_needed_per_proposed_bucket(
     values: int | None, is_enough: bool
 ) -> None:
     """Two servers get four buckets, which sixteen values fill; an unknown number may."""
@@ -37,7 +37,7 @@ def test_four_values_for_each_proposed_bucket_are_enough(
 
 
 @pytest.mark.parametrize(("distinct", "is_listed"), [(500, True), (4, True), (3, False)])
-def test_heavy_values_are_listed_where_most_values_are_light(
+def test_heavy_values_are_listed_only_if_most_values_are_light(
     distinct: int, *, is_listed: bool
 ) -> None:
     """Two heavy users of hundreds are listed; two of three are not, as that would list most."""
@@ -49,7 +49,7 @@ def test_heavy_values_are_listed_where_most_values_are_light(
     assert all(one == {"user": ("a", "b")} for one in listed)
 
 
-def test_no_bucket_is_tried_before_a_digest_of_the_same_field() -> None:
+def test_no_bucket_of_a_field_is_proposed_before_its_digest() -> None:
     """A digest in front spreads its values already; a bucket of them costs a byte more."""
     fields = {"user": "text", "ts": "timestamp_ms", "text": "text"}
     design = Design("log", "[digest(user, 4)][user][ts]", fields=fields)
@@ -76,7 +76,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize("text", thin_out(STEPPED_KEYS, 2))
-def test_no_part_of_a_candidate_says_what_those_before_it_say(text: str) -> None:
+def test_each_part_of_a_candidate_key_distinguishes_more_rows(text: str) -> None:
     """For each part there are rows that only this part, of those up to it, tells apart."""
     design = Design(
         "log",
@@ -115,7 +115,7 @@ def list_needless_parts(key: Key) -> list[int]:
     return needless
 
 
-def test_a_step_directly_before_its_time_is_left_out() -> None:
+def test_a_time_bucket_directly_before_its_time_is_left_out() -> None:
     """An hour before its time sorts as the time does; behind it a later hour may come first."""
     fields = {"host": "text", "ts": "timestamp_s"}
     design = Design("log", "[host][time_bucket(ts, 1h)][ts]", fields=fields)
@@ -127,7 +127,7 @@ def test_a_step_directly_before_its_time_is_left_out() -> None:
 
 @pytest.mark.parametrize("is_unique", [True, False])
 @pytest.mark.parametrize("where", ["id = ?", "zip = ?", "zip = ? and ts between ? and ?"])
-def test_only_beside_a_unique_field_a_key_lacks_what_no_read_asks_for(
+def test_a_key_may_lack_fields_that_no_read_needs_only_with_a_unique_field(
     where: str, *, is_unique: bool
 ) -> None:
     """A unique field keeps all rows apart; without one each field of the present key may."""
@@ -151,7 +151,7 @@ def test_only_beside_a_unique_field_a_key_lacks_what_no_read_asks_for(
         assert "ts" in one.bound_key.fields or ["id"] == [*one.bound_key.fields]
 
 
-def test_a_unique_field_alone_is_judged_next_to_longer_keys() -> None:
+def test_a_key_of_the_unique_field_alone_is_judged_next_to_longer_keys() -> None:
     """A key that also has the time is cheaper, but serves the read of one row by no get."""
     design = Design(
         "orders",
@@ -176,7 +176,7 @@ def test_a_unique_field_alone_is_judged_next_to_longer_keys() -> None:
         ({"where": "user = ? and ts >= ? and ts < ?"}, False),
     ],
 )
-def test_a_read_of_several_rows_denies_that_a_value_is_unique(
+def test_a_field_by_which_several_rows_are_read_is_not_taken_as_unique(
     read: dict[str, Any], *, is_one: bool
 ) -> None:
     """A short sample has each user once; who asks for his latest fifty rows knows better."""

@@ -84,7 +84,9 @@ def estimate_bytes(design: Design, rows: list[tuple[Any, ...]]) -> float:
 
 
 @given(rows=ROWS)
-def test_columns_are_cells_of_their_own(rows: list[tuple[Any, ...]]) -> None:
+def test_each_cell_of_an_event_has_the_whole_key_and_a_null_has_no_cell(
+    rows: list[tuple[Any, ...]],
+) -> None:
     """Every cell repeats the key, and a null has no cell."""
     fields = {**TYPES, "note": {**TYPES["note"], "family": "long", "qualifier": "x"}}
     design = Design("t", "[host][ts]", fields=fields, families={"d": {}, "long": {}})
@@ -100,7 +102,7 @@ def test_columns_are_cells_of_their_own(rows: list[tuple[Any, ...]]) -> None:
 
 
 @given(rows=ROWS)
-def test_a_bare_event_is_a_marker(rows: list[tuple[Any, ...]]) -> None:
+def test_a_marker_cell_is_written_if_all_columns_are_nullable(rows: list[tuple[Any, ...]]) -> None:
     """Where all columns are nullable, the marker cell is written next to the others."""
     design = Design("t", "[n][host:fixed(10)][ts]", fields=TYPES)
     rows = [("h" * 10, *row[1:]) for row in rows]
@@ -109,7 +111,7 @@ def test_a_bare_event_is_a_marker(rows: list[tuple[Any, ...]]) -> None:
 
 
 @given(rows=ROWS)
-def test_a_packed_cell_pays_the_key_once(rows: list[tuple[Any, ...]]) -> None:
+def test_a_packed_cell_costs_the_key_once(rows: list[tuple[Any, ...]]) -> None:
     """Texts packed into one cell cost a msgpack map from small numbers, byte for byte."""
     fields = {
         "host": {"type": "text", "pack": "p"},
@@ -127,7 +129,7 @@ def test_a_packed_cell_pays_the_key_once(rows: list[tuple[Any, ...]]) -> None:
 
 
 @given(rows=ROWS)
-def test_a_packed_cell_of_nulls_is_not_written(rows: list[tuple[Any, ...]]) -> None:
+def test_a_packed_cell_of_only_nulls_is_not_written(rows: list[tuple[Any, ...]]) -> None:
     """A packed cell is counted as often as one of its fields is present, a marker always."""
     fields = {**TYPES, "note": {**TYPES["note"], "pack": "p"}}
     design = Design("t", "[n][host:fixed(10)][ts]", fields=fields)
@@ -137,7 +139,9 @@ def test_a_packed_cell_of_nulls_is_not_written(rows: list[tuple[Any, ...]]) -> N
 
 
 @given(rows=ROWS)
-def test_a_slice_writes_its_rest_in_every_cell(rows: list[tuple[Any, ...]]) -> None:
+def test_every_cell_of_a_time_slice_has_the_offset_in_its_qualifier(
+    rows: list[tuple[Any, ...]],
+) -> None:
     """Each qualifier has the offset in the slice, then a field, then the column's name."""
     fields = {**TYPES, "n": {"type": "u32", "at": "qualifier"}}
     design = Design("t", "[host:fixed(10)][time_slice(ts, 1h)]", fields=fields)
@@ -154,7 +158,7 @@ def test_a_slice_writes_its_rest_in_every_cell(rows: list[tuple[Any, ...]]) -> N
     assert pytest.approx(expected) == estimate_bytes(design, rows)
 
 
-def test_what_the_key_loses_is_paid_in_a_column() -> None:
+def test_a_field_that_the_key_holds_as_a_digest_costs_a_cell() -> None:
     """The host that the key holds as a digest costs a cell."""
     whole = Design("t", "[host][ts]", fields={"host": "text", "ts": "timestamp_s"}).layout
     lost = Design("t", "[digest(host, 8)][ts]", fields={"host": "text", "ts": "timestamp_s"}).layout
@@ -166,23 +170,22 @@ def test_what_the_key_loses_is_paid_in_a_column() -> None:
     )
 
 
-def test_a_time_that_is_the_timestamp_of_its_cells_costs_nothing() -> None:
-    """A time that is the cells' timestamp adds no bytes."""
+def test_a_time_stored_as_the_cell_timestamp_adds_no_bytes() -> None:
     fields = {"host": "text", "n": "u32", "ts": {"type": "timestamp_ms", "at": "timestamp"}}
     layout = Design("t", "[host]", fields=fields).layout
     assert len(encode_key_value(b"web-1\0", "d", b"n", bytes(4))) == layout.estimate_event_bytes(6)
 
 
 @pytest.mark.parametrize(
-    ("words", "bytes_"),
+    ("options", "bytes_"),
     [({"type": "u16"}, 2), ({"type": "uuid"}, 16), ({"type": "text", "mean_bytes": 31.5}, 31.5),
      ({"type": "text"}, 16), ({"type": "bool"}, 1)],
 )  # fmt: skip
-def test_widths_that_nothing_tells_are_those_of_the_type(
-    words: dict[str, Any], bytes_: float
+def test_a_field_width_is_measured_else_declared_else_that_of_the_type(
+    options: dict[str, Any], bytes_: float
 ) -> None:
     """A width is measured, else declared, else that of the type, else 16 bytes of text."""
-    layout = Design("t", "[id]", fields={"id": "u32", "x": words}).layout
+    layout = Design("t", "[id]", fields={"id": "u32", "x": options}).layout
     (cell,) = layout.estimate_cells()
     assert bytes_ == cell.mean_value_bytes
     (cell,) = layout.estimate_cells({"x": FieldFacts(mean_bytes=9.0)})
@@ -192,7 +195,9 @@ def test_widths_that_nothing_tells_are_those_of_the_type(
 @pytest.mark.parametrize("form", ["p", "p:msgpack", "p:protobuf"])
 @pytest.mark.parametrize("count", [1, 5, 14, 40])
 @pytest.mark.parametrize("share", [0.0, 0.5])
-def test_a_packed_cell_is_weighed_in_its_own_format(form: str, count: int, share: float) -> None:
+def test_the_estimate_of_a_packed_cell_equals_the_written_bytes(
+    form: str, count: int, share: float
+) -> None:
     """The estimate of packed texts and fractions, some null, equals the written cells."""
     pytest.importorskip("google.protobuf")
     nullable = {"nullable": True} if share else {}

@@ -52,7 +52,7 @@ def get_coordinates(layout: Layout, row: random_layouts.Row) -> tuple[bytes, byt
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts())
-def test_an_erased_event_is_gone_and_no_other(data: st.DataObject, layout: Layout) -> None:
+def test_deleting_an_event_removes_only_its_own_cells(data: st.DataObject, layout: Layout) -> None:
     """Deleting an event removes its cells, and none of another event."""
     rows = data.draw(st.lists(random_layouts.draw_rows(layout), min_size=1, max_size=4))
     stored, others = random_layouts.CellStore(), random_layouts.CellStore()
@@ -68,7 +68,7 @@ def test_an_erased_event_is_gone_and_no_other(data: st.DataObject, layout: Layou
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts(slices=False))
-def test_no_value_depends_on_a_delete_that_hbase_forgets(
+def test_a_delete_of_a_family_with_an_empty_column_leaves_only_that_column(
     data: st.DataObject, layout: Layout
 ) -> None:
     """Without the delete of a family that has an empty column, only that column is left."""
@@ -89,7 +89,9 @@ def test_no_value_depends_on_a_delete_that_hbase_forgets(
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts())
-def test_a_replaced_event_is_what_was_given(data: st.DataObject, layout: Layout) -> None:
+def test_replacing_an_event_clears_the_fields_that_are_not_given(
+    data: st.DataObject, layout: Layout
+) -> None:
     """Replacing an event clears the fields that are not given, except those of the key."""
     before = data.draw(random_layouts.draw_rows(layout))
     after = data.draw(random_layouts.draw_rows(layout))
@@ -117,8 +119,7 @@ def test_a_replaced_event_is_what_was_given(data: st.DataObject, layout: Layout)
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts())
-def test_what_is_not_given_is_left_alone(data: st.DataObject, layout: Layout) -> None:
-    """A put of some fields changes only these fields."""
+def test_a_put_of_some_fields_changes_only_those(data: st.DataObject, layout: Layout) -> None:
     before, after = (
         data.draw(random_layouts.draw_rows(layout)),
         data.draw(random_layouts.draw_rows(layout)),
@@ -134,7 +135,7 @@ def test_what_is_not_given_is_left_alone(data: st.DataObject, layout: Layout) ->
     assert repr([given_]) == repr(layout.decode_events(*stored.row_cells()[0]))
 
 
-def test_a_row_is_written_so() -> None:
+def test_a_row_is_written_as_the_bytes_of_its_values_in_cell_order() -> None:
     """Columns hold the bytes of their values, in cell order, and a packed cell a small map."""
     row, cells = LOGS.encode_event(LOG, timestamp=7)
     assert b"web-1\0" + (2**63 - 1 - 5).to_bytes(8) == row
@@ -145,7 +146,7 @@ def test_a_row_is_written_so() -> None:
     ] == cells
 
 
-def test_a_null_deletes_its_cell() -> None:
+def test_putting_null_deletes_the_column() -> None:
     """A null deletes its column, and is left out of a packed cell."""
     _, cells = LOGS.encode_event({**KEY_FIELDS, "note": None, "size": 3, "user": None})
     assert [
@@ -154,14 +155,14 @@ def test_a_null_deletes_its_cell() -> None:
     ] == cells
 
 
-def test_an_event_of_a_wide_row_is_erased_cell_by_cell() -> None:
+def test_deleting_an_event_of_a_wide_row_deletes_each_of_its_cells() -> None:
     """Deleting an event of a wide row deletes each cell that the event may have."""
     row, cells = ITEMS.encode_delete({"order": 1, "item": "tea"}, timestamp=9)
     assert (b"\0\0\0\1", [b"tea\0note", b"tea\0price"]) == (row, [c.qualifier for c in cells])
     assert {(9, CellType.DELETE_COLUMN)} == {(cell.timestamp, cell.cell_type) for cell in cells}
 
 
-def test_text_in_the_qualifier_does_not_run_into_the_column() -> None:
+def test_qualifier_text_and_column_name_are_not_confused() -> None:
     """Item `a` with column `bc` has another qualifier than item `ab` with column `c`."""
     fields = {"id": "u8", "item": {"type": "text", "at": "qualifier"}, "bc": "u8", "c": "u8"}
     layout = Design("t", "[id]", fields=fields).layout
@@ -188,7 +189,9 @@ def test_text_in_the_qualifier_does_not_run_into_the_column() -> None:
         ({**LOG, "note": 5}, "note: 5 is a whole number; expected text"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_stored_is_refused(row: random_layouts.Row, message: str) -> None:
+def test_a_row_that_cannot_be_stored_is_refused_with_its_field(
+    row: random_layouts.Row, message: str
+) -> None:
     """The error of an invalid row names the wrong field."""
     with pytest.raises(RowError, match=message):
         LOGS.encode_event(row)
@@ -208,14 +211,16 @@ def test_what_cannot_be_stored_is_refused(row: random_layouts.Row, message: str)
         ({}, "batch: the batch has no column that is stored in cells"),
     ],
 )
-def test_what_cannot_be_stored_of_a_batch_is_refused(columns: dict[str, Any], message: str) -> None:
+def test_a_batch_that_cannot_be_stored_is_refused_with_its_column(
+    columns: dict[str, Any], message: str
+) -> None:
     """The error of an invalid batch names the wrong column."""
     batch = pa.record_batch({"host": ["a", "b"], "ts": [1, 2], **columns})
     with pytest.raises(RowError, match=message):
         LOGS.encode_blocks(batch)
 
 
-def test_what_opens_a_qualifier_is_needed() -> None:
+def test_a_field_in_the_qualifier_is_required() -> None:
     """A field of the qualifier is required in rows and batches."""
     with pytest.raises(RowError, match="item: the row has no value for this field"):
         ITEMS.encode_event({"order": 1, "price": 2})
@@ -223,7 +228,7 @@ def test_what_opens_a_qualifier_is_needed() -> None:
         ITEMS.encode_blocks(pa.record_batch({"order": [1], "price": [2]}))
 
 
-def test_a_cell_has_coordinates_by_the_name_of_its_field() -> None:
+def test_a_counter_cell_is_found_by_its_field_name() -> None:
     """A counter is found by its field name, and a packed field has no cell of its own."""
     assert ("d", b"tea\0price") == ITEMS.find_column("price", {"order": 1, "item": "tea"})
     assert ("e", b"n") == LOGS.find_column("note", {})
@@ -231,8 +236,7 @@ def test_a_cell_has_coordinates_by_the_name_of_its_field() -> None:
         LOGS.find_column("size", {})
 
 
-def test_a_field_of_the_key_does_not_empty_the_cell_it_is_packed_into() -> None:
-    """A put that would clear the other fields of a packed cell is refused."""
+def test_a_put_that_would_clear_other_fields_of_a_packed_cell_is_refused() -> None:
     fields: dict[str, Any] = {
         "id": {"type": "u8", "pack": "p"},
         "note": {"type": "text", "pack": "p", "nullable": True},

@@ -11,7 +11,7 @@ from rowkey.engines import TableSpec, open_engine
 from rowkey.engines.contract import Store
 
 
-def test_a_store_must_say_what_its_table_is() -> None:
+def test_a_store_class_without_spec_cannot_be_instantiated() -> None:
     """A store class without `spec` cannot be instantiated, and a complete one can."""
     asked = sorted(Store.__abstractmethods__)
     assert "spec" in asked
@@ -24,7 +24,7 @@ def test_a_store_must_say_what_its_table_is() -> None:
 
 
 @pytest.mark.parametrize("kind", ["memory:", "rocks:{}"])
-def test_what_a_table_is_cannot_be_written(kind: str, tmp_path: Path) -> None:
+def test_the_spec_of_a_store_cannot_be_assigned(kind: str, tmp_path: Path) -> None:
     """The `spec` of each engine's store cannot be assigned."""
     from rowkey.cells import Family
 

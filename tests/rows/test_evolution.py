@@ -56,8 +56,7 @@ GROWN_FIELDS: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.parametrize("changes", GROWN_FIELDS)
-def test_a_design_may_grow(changes: dict[str, Any]) -> None:
-    """Adding nullable fields is safe, and removing them is not."""
+def test_adding_nullable_fields_is_safe_and_removing_them_is_not(changes: dict[str, Any]) -> None:
     old, new = build_layout(), build_layout(**changes)
     assert [] == old.find_incompatibilities(new)
     assert bool(changes) == bool(new.find_incompatibilities(old))
@@ -88,13 +87,15 @@ def test_a_design_may_grow(changes: dict[str, Any]) -> None:
          "fields.q.nullable", "adds a marker byte"),
     ],
 )  # fmt: skip
-def test_what_is_not_safe_is_refused(changes: dict[str, Any], path: str, what: str) -> None:
+def test_an_unsafe_change_is_refused_with_its_field_and_reason(
+    changes: dict[str, Any], path: str, what: str
+) -> None:
     """The error of an unsafe change names the field and the reason once."""
     (mistake,) = build_layout().find_incompatibilities(build_layout(**changes))
     assert (path, True) == (mistake.path, what in mistake.problem)
 
 
-def test_a_pack_grows_at_its_end_only() -> None:
+def test_a_field_can_be_added_only_at_the_end_of_a_packed_cell() -> None:
     """A field declared before another of its packed cell would take the other's number."""
     more = {"type": "u8", "nullable": True, "pack": "p"}
     fields = {"id": "u8", "more": more, **BASE}
@@ -104,7 +105,7 @@ def test_a_pack_grows_at_its_end_only() -> None:
     assert "fields.x" == mistake.path
 
 
-def test_markers_stay_where_they_are() -> None:
+def test_another_first_family_is_refused_because_of_marker_cells() -> None:
     """Another first family is refused, as marker cells are in the old one."""
     (mistake,) = build_bare_layout("d", "e").find_incompatibilities(build_bare_layout("e", "d"))
     assert ("families", []) == (
@@ -120,7 +121,7 @@ def test_markers_stay_where_they_are() -> None:
     tenths=st.integers(-(10**7), 10**7),
     q=st.sampled_from("ab"),
 )
-def test_rows_of_the_old_design_are_rows_of_the_new(
+def test_stored_rows_are_read_after_a_safe_change_with_null_in_new_fields(
     changes: dict[str, Any], note: str, level: str, tenths: int, q: str
 ) -> None:
     """After a safe change stored rows are read as before, with null in new fields."""

@@ -52,7 +52,9 @@ def list_placements(layout: Layout) -> dict[str, list[str]]:
 
 
 @given(key=st.sampled_from(KEYS), fields=FIELDS)
-def test_no_two_cells_of_an_event_are_one(key: str, fields: dict[str, Any]) -> None:
+def test_no_two_cells_of_an_event_have_the_same_coordinates(
+    key: str, fields: dict[str, Any]
+) -> None:
     """Each cell of an event has its own family and qualifier, and one is always written."""
     layout = build_layout_or_reject(key, fields)
     assume(layout is not None)
@@ -68,7 +70,7 @@ def test_no_two_cells_of_an_event_are_one(key: str, fields: dict[str, Any]) -> N
 
 
 @given(key=st.sampled_from(KEYS), fields=FIELDS)
-def test_a_field_lives_where_it_was_asked_to(key: str, fields: dict[str, Any]) -> None:
+def test_a_field_is_stored_only_in_its_declared_place(key: str, fields: dict[str, Any]) -> None:
     """A field is only in its declared place, or only in a key that holds it completely."""
     layout = build_layout_or_reject(key, fields)
     assume(layout is not None)
@@ -86,7 +88,9 @@ def test_a_field_lives_where_it_was_asked_to(key: str, fields: dict[str, Any]) -
 
 
 @given(data=st.data(), key=strategies.keys())
-def test_what_is_laid_out_can_be_read_back(data: st.DataObject, key: Key) -> None:
+def test_every_field_can_be_decoded_from_key_cell_or_qualifier(
+    data: st.DataObject, key: Key
+) -> None:
     """A field that the key does not decode completely is in a cell or in the qualifier."""
     assume(key.is_decodable)
     row = data.draw(strategies.rows(key))
@@ -108,7 +112,9 @@ def test_what_is_laid_out_can_be_read_back(data: st.DataObject, key: Key) -> Non
     [("s", "1m", 1), ("s", "256s", 1), ("s", "257s", 2), ("s", "1h", 2), ("ms", "1m", 2),
      ("ms", "65536ms", 2), ("ms", "1h", 4), ("us", "1h", 4), ("us", "2h", 8), ("ns", "1d", 8)],
 )  # fmt: skip
-def test_the_rest_of_a_slice_opens_every_qualifier(unit: str, length: str, width: int) -> None:
+def test_the_offset_in_a_time_slice_has_the_fewest_bytes_possible(
+    unit: str, length: str, width: int
+) -> None:
     """The offset in a slice has the least of 1, 2, 4 and 8 bytes that hold the slice."""
     fields = {"host": "text", "ts": f"timestamp_{unit}", "load": "float64", "note": "text"}
     layout = Design("t", f"[host][time_slice(ts, {length})]", fields=fields).layout
@@ -124,7 +130,7 @@ def test_the_rest_of_a_slice_opens_every_qualifier(unit: str, length: str, width
     times=st.sets(st.integers(0, 2**40), min_size=1, max_size=30),
     length=st.sampled_from([("1m", 60), ("1h", 3_600), ("1d", 86_400)]),
 )
-def test_events_of_a_slice_share_a_row_and_no_cell(
+def test_events_of_a_time_slice_share_a_row_but_no_cell(
     times: set[int], length: tuple[str, int]
 ) -> None:
     """Each slice is a row, in which different times have different offsets of one width."""
@@ -137,13 +143,13 @@ def test_events_of_a_slice_share_a_row_and_no_cell(
     assert (seconds, len(times)) == (rest.length_units, len(cells))
 
 
-def test_a_latest_slice_counts_down() -> None:
+def test_in_a_descending_time_slice_the_offset_descends() -> None:
     """In a descending slice the offset descends too."""
     layout = Design("t", "[desc(time_slice(ts, 1h))]", fields={"ts": "timestamp_s"}).layout
     assert [True] == [rest.descending for rest in layout.time_remainders]
 
 
-def test_a_field_in_the_qualifier_makes_rows_wide() -> None:
+def test_a_field_in_the_qualifier_has_no_cell_of_its_own() -> None:
     """The value of a qualifier field is before each qualifier, and has no cell of its own."""
     fields = {"order": "u32", "item": {"type": "u16", "at": "qualifier"}, "price": "u64"}
     layout = Design("t", "[order]", fields=fields).layout
@@ -151,7 +157,7 @@ def test_a_field_in_the_qualifier_makes_rows_wide() -> None:
     assert [b"price"] == [cell.qualifier for cell in layout.estimate_cells()]
 
 
-def test_an_event_without_columns_has_a_marker() -> None:
+def test_an_event_without_columns_has_a_marker_cell() -> None:
     """An event whose columns may all be absent has a cell with an empty qualifier."""
     bare = Design("t", "[id]", fields={"id": "u32"}).layout
     sparse = Design(
@@ -176,7 +182,7 @@ def test_an_event_without_columns_has_a_marker() -> None:
          "is already the marker cell of rows without columns"),
     ],
 )  # fmt: skip
-def test_one_cell_for_two_is_a_mistake(fields: dict[str, Any], what: str) -> None:
+def test_two_fields_with_the_same_cell_are_a_mistake(fields: dict[str, Any], what: str) -> None:
     """Two fields with one qualifier or one packed cell name are a mistake of the design."""
     with pytest.raises(InvalidDesign, match=what) as caught:
         Design("t", "[id]", fields={"id": "u32", **fields})
@@ -184,7 +190,7 @@ def test_one_cell_for_two_is_a_mistake(fields: dict[str, Any], what: str) -> Non
 
 
 @pytest.mark.parametrize("name", sorted(PLACEMENTS))
-def test_each_place_says_what_it_is(name: str) -> None:
+def test_each_placement_has_a_name_and_a_description(name: str) -> None:
     """Each placement has its own name and a description."""
     assert name == PLACEMENTS[name].name
     assert (PLACEMENTS[name].__doc__ or "").strip()

@@ -73,7 +73,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return "memory:" if request.param == "memory" else f"rocks:{tmp_path}"
 
 
-def test_a_put_comes_before_a_check_or_after(url: str) -> None:
+def test_a_put_after_a_check_is_newer_than_the_put_the_check_saw(url: str) -> None:
     """A put that a check has seen is not newer than the put after the check."""
     with rowkey.open(DESIGN, url, clock=make_clock()) as table:
         table.put({**KEY, "state": "old", "size": 0})
@@ -87,7 +87,7 @@ def test_a_put_comes_before_a_check_or_after(url: str) -> None:
         assert "new" == row["state"]
 
 
-def test_a_delete_comes_before_a_check_or_after(url: str) -> None:
+def test_a_row_put_because_a_check_found_it_absent_is_there(url: str) -> None:
     """A row that is put because a check found it absent is there afterwards."""
     with rowkey.open(DESIGN, url, clock=make_clock()) as table:
         table.put({**KEY, "state": "old", "size": 0})
@@ -101,7 +101,7 @@ def test_a_delete_comes_before_a_check_or_after(url: str) -> None:
         ]  # fmt: skip
 
 
-def test_a_delete_hides_no_count_that_came_after(url: str) -> None:
+def test_a_delete_does_not_hide_an_increment_that_came_after_it(url: str) -> None:
     """An increment that began at nothing after a delete is visible."""
     looks = count(1_700_000_000_000 * 40)
     with rowkey.open(DESIGN, url, clock=lambda: next(looks) // 40) as table:
@@ -115,7 +115,7 @@ def test_a_delete_hides_no_count_that_came_after(url: str) -> None:
         ]  # fmt: skip
 
 
-def test_threads_take_turns(url: str) -> None:
+def test_four_threads_increasing_a_number_by_check_and_put_lose_no_step(url: str) -> None:
     """Four threads increase a number by check-and-put, and no step is lost."""
     with rowkey.open(DESIGN, url) as table:
         table.put({**KEY, "state": "on", "size": 0})
@@ -134,7 +134,7 @@ def test_threads_take_turns(url: str) -> None:
         assert 100 == table.get(KEY)["size"]
 
 
-def test_an_engine_stamps_once_it_has_the_row(url: str) -> None:
+def test_a_mutation_that_waited_for_a_row_lock_gets_a_later_timestamp(url: str) -> None:
     """A mutation that waited for a row lock gets a later timestamp than the lock's holder."""
     looks = count(1_700_000_000_000)
     others: list[Thread] = []

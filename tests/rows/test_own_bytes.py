@@ -30,7 +30,9 @@ def encode_expected_cell(words: dict[str, Any], value: Any) -> tuple[bytes, byte
 
 
 @given(data=st.data(), words=random_designs.declarations())
-def test_cells_hold_what_the_page_says(data: st.DataObject, words: dict[str, Any]) -> None:
+def test_columns_and_qualifiers_hold_the_documented_bytes(
+    data: st.DataObject, words: dict[str, Any]
+) -> None:
     """A column has the field's value, a qualifier its encoding, and both refuse the same values."""
     placed = {**words, "at": "qualifier"}
     fields = {"id": {"type": "u8"}, "x": words, "q": placed, "sure": {"type": "u8"}}

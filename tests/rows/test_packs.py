@@ -58,7 +58,7 @@ def encode_packed_cell(layout: Layout, *values: Any) -> str:
 
 
 @pytest.mark.parametrize(("kind", "value", "expected", "message"), SORTS)
-def test_each_sort_of_value_has_its_form(
+def test_each_type_of_value_is_packed_to_the_documented_bytes(
     kind: Any, value: Any, expected: str, message: str
 ) -> None:
     """Each type of value has its bytes in msgpack and in protocol buffers."""
@@ -67,13 +67,13 @@ def test_each_sort_of_value_has_its_form(
     assert message == encode_packed_cell(build_layout("p:protobuf", kind), value)
 
 
-def test_numbers_go_by_the_order_of_declaration() -> None:
+def test_a_null_in_a_packed_cell_does_not_change_the_numbers_of_other_fields() -> None:
     """A null takes no byte, and does not change the numbers of other fields."""
     for label, expected in (("p", "820005020a"), ("p:protobuf", "0805180a")):
         assert expected == encode_packed_cell(build_layout(label, "u8", "text", "u8"), 5, None, 10)
 
 
-def test_doubles_are_not_cut_for_the_sake_of_singles() -> None:
+def test_a_packed_cell_with_doubles_stores_no_singles() -> None:
     """A cell with singles and doubles has doubles only; singles alone stay short."""
     assert encode_packed_cell(build_layout("p", "float32", "float64"), 1.5, 0.1).startswith(
         "8200cb"
@@ -82,26 +82,24 @@ def test_doubles_are_not_cut_for_the_sake_of_singles() -> None:
 
 @pytest.mark.parametrize("word", sorted(filter(None, PACK_FORMATS)))
 @given(values=st.tuples(st.integers(0, 2**64 - 1), st.text("ab", max_size=40), st.booleans()))
-def test_a_pack_is_read_back(word: str, values: tuple[Any, ...]) -> None:
-    """A packed cell is read back in each format."""
+def test_a_packed_cell_is_read_back_in_each_format(word: str, values: tuple[Any, ...]) -> None:
     assert encode_packed_cell(build_layout(f"p:{word}", "u64", "text", "bool"), *values)
 
 
-def test_an_unknown_format_is_a_mistake() -> None:
+def test_an_unknown_pack_format_gets_the_nearest_as_suggestion() -> None:
     """The error of an unknown format lists the formats and suggests the nearest."""
     with pytest.raises(InvalidDesign, match=r"fields.f0.pack: 'protobug'.*Did you mean protob"):
         build_layout("p:protobug", "u8")
 
 
-def test_two_formats_do_not_share_a_cell() -> None:
-    """Fields of one packed cell must have one format."""
+def test_fields_of_one_packed_cell_must_have_one_format() -> None:
     fields: dict[str, Any] = {"id": "u8", "a": {"type": "u8", "pack": "p"}}
     fields["b"] = {"type": "u8", "pack": "p:protobuf"}
     with pytest.raises(InvalidDesign, match="d:p is already the cell of a"):
         Design("t", "[id]", fields=fields)
 
 
-def test_without_the_extra_a_design_is_judged_but_writes_no_row(
+def test_a_missing_pack_package_is_reported_at_the_first_encoding(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The error of a missing package names the package at the first encoding."""
@@ -112,7 +110,7 @@ def test_without_the_extra_a_design_is_judged_but_writes_no_row(
         layout.encode_event({"id": 1, "f0": 1})
 
 
-def test_the_word_for_each_format_is_told() -> None:
+def test_the_pack_option_of_each_format_is_documented() -> None:
     """The reference and the JSON schema say how `pack` selects each format."""
     told = FieldDeclaration.model_fields["pack"].description or ""
     default = PACK_FORMATS[""]

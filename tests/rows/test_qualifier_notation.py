@@ -20,7 +20,7 @@ def build_design(**note: Any) -> Design:
 
 
 @given(qualifier=st.binary(max_size=12))
-def test_every_qualifier_can_be_declared(qualifier: bytes) -> None:
+def test_a_printed_qualifier_is_read_back_as_the_same_bytes(qualifier: bytes) -> None:
     """What is printed is read back as the same bytes, also from a design file."""
     text = format_qualifier(qualifier)
     assert qualifier == parse_qualifier(text)
@@ -32,7 +32,7 @@ def test_every_qualifier_can_be_declared(qualifier: bytes) -> None:
 
 
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\\"), max_size=8))
-def test_text_without_backslashes_is_itself(text: str) -> None:
+def test_a_qualifier_without_backslash_is_its_utf_8(text: str) -> None:
     """A qualifier without a backslash is its UTF-8, as it always was."""
     assert text.encode() == parse_qualifier(text)
 
@@ -48,13 +48,15 @@ def test_text_without_backslashes_is_itself(text: str) -> None:
         ({"pack": "\\x8:protobuf"}, r"fields\.note\.pack: '\\\\x8' is not a byte"),
     ],
 )
-def test_half_written_bytes_are_refused(options: Any, message: str) -> None:
+def test_an_incomplete_hexadecimal_escape_in_a_qualifier_is_a_mistake(
+    options: Any, message: str
+) -> None:
     r"""A `\x` without two upper-case digits is a mistake, as HBase's shell would drop it."""
     with pytest.raises(InvalidDesign, match=message):
         build_design(**options)
 
 
-def test_columns_are_compared_by_their_bytes() -> None:
+def test_two_spellings_of_one_qualifier_are_one_column() -> None:
     """Two spellings of one qualifier are one column, and a packed cell may have binary names."""
     fields = {"a": {"type": "u8", "qualifier": "\\x61"}, "b": {"type": "u8", "qualifier": "a"}}
     with pytest.raises(

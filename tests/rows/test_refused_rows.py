@@ -35,7 +35,7 @@ def catch_row_error(design: rowkey.Design, row: dict[str, Any]) -> RowError:
 
 @pytest.mark.parametrize("key", KEYS)
 @given(wrong=st.sets(st.sampled_from(sorted(FIELDS)), min_size=1))
-def test_every_wrong_value_is_named_once(key: str, wrong: set[str]) -> None:
+def test_the_error_of_a_row_names_every_wrong_value_once(key: str, wrong: set[str]) -> None:
     """The error of a row has one mistake for each value that its field does not allow."""
     row = {**VALID_ROW, **{name: WRONG_VALUES[name] for name in wrong}}
     error = catch_row_error(rowkey.Design("t", key, fields=FIELDS), row)
@@ -44,14 +44,14 @@ def test_every_wrong_value_is_named_once(key: str, wrong: set[str]) -> None:
     assert pickle.loads(pickle.dumps(error)).mistakes == error.mistakes
 
 
-def test_a_missing_key_field_is_named_beside_wrong_values() -> None:
+def test_a_missing_key_field_and_a_wrong_value_are_both_reported() -> None:
     """A row without a field of the key and with a wrong value has both mistakes."""
     design = rowkey.Design("t", "[host][ts]", fields=FIELDS)
     error = catch_row_error(design, {"host": "ab", "unit": 256})
     assert ["field ts", "field unit"] == [one.path for one in error.mistakes]
 
 
-def test_a_batch_names_the_row_of_each_mistake() -> None:
+def test_the_error_of_a_batch_has_a_row_number_for_each_mistake() -> None:
     """In the error of a batch each line begins with the number of its row."""
     design = rowkey.Design("t", "[host][ts]", fields=FIELDS)
     with rowkey.open(design, "memory:") as table, pytest.raises(BatchError) as caught:  # noqa: PT012, SIM117

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts())
-def test_written_rows_are_read_back(data: st.DataObject, layout: Layout) -> None:
+def test_written_rows_are_read_back_alone_and_in_batches(
+    data: st.DataObject, layout: Layout
+) -> None:
     """Rows have the cells, the coordinates, the batches and the events of one another."""
     # To draw a layout costs as much as a check, so each is given to all.
     rows = data.draw(st.lists(random_layouts.draw_rows(layout), min_size=1, max_size=6))

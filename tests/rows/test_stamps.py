@@ -29,7 +29,9 @@ def build_layout(kind: str, **words: Any) -> Layout:
      ("timestamp_ns", 5_000_000, 5), ("date", date(1970, 1, 3), 172_800_000),
      ("timestamp_ms", 2**63 - 2, 2**63 - 2)],
 )  # fmt: skip
-def test_a_time_is_kept_in_milliseconds(kind: str, value: Any, ms: int) -> None:
+def test_the_time_of_an_event_is_stored_as_cell_timestamp_in_milliseconds(
+    kind: str, value: Any, ms: int
+) -> None:
     """The time is the timestamp of the cells, and is read back from the timestamp."""
     layout = build_layout(kind)
     row = {"id": 1, "n": 2, "at": value}
@@ -52,7 +54,9 @@ def test_a_time_is_kept_in_milliseconds(kind: str, value: Any, ms: int) -> None:
         ),
     ],
 )
-def test_a_time_that_no_cell_can_have_is_refused(kind: str, value: Any, message: str) -> None:
+def test_a_time_that_no_cell_timestamp_can_have_is_refused(
+    kind: str, value: Any, message: str
+) -> None:
     """A time that no cell can have, or none, is refused alone and in a batch."""
     layout = build_layout(kind)
     with pytest.raises(RowError, match=message):
@@ -62,7 +66,7 @@ def test_a_time_that_no_cell_can_have_is_refused(kind: str, value: Any, message:
         layout.encode_blocks(pa.record_batch({"id": [1], "n": [2], "at": array}))
 
 
-def test_a_timestamp_that_is_no_time_of_the_field_is_refused() -> None:
+def test_a_cell_timestamp_that_is_no_value_of_the_field_is_refused() -> None:
     """A timestamp of 1,500 ms is refused by a field of whole seconds."""
     layout = build_layout("timestamp_s")
     with pytest.raises(
@@ -72,22 +76,19 @@ def test_a_timestamp_that_is_no_time_of_the_field_is_refused() -> None:
         layout.decode_events(b"\1", [Cell("d", b"n", 1_500, b"\2")])
 
 
-def test_one_version_is_erased_or_all() -> None:
-    """A delete with a time removes one version, and without a time all versions."""
+def test_a_delete_with_a_time_removes_one_version_and_without_all() -> None:
     layout = build_layout("timestamp_ms")
     one, every = layout.encode_delete({"id": 1, "at": 5}), layout.encode_delete({"id": 1})
     assert [Cell("d", b"", 5, cell_type=CellType.DELETE_FAMILY_VERSION)] == one.cells
     assert [Cell("d", b"", LATEST, cell_type=CellType.DELETE_FAMILY)] == every.cells
 
 
-def test_the_newest_of_several_versions_counts() -> None:
-    """Each column has its newest value, and the event its newest time."""
+def test_each_column_has_its_newest_value_and_the_event_its_newest_time() -> None:
     cells = [Cell("d", b"n", 9, b"\2"), Cell("d", b"n", 5, b"\1")]
     assert [{"id": 1, "n": 2, "at": 9}] == build_layout("timestamp_ms").decode_events(b"\1", cells)
 
 
-def test_every_cell_has_a_timestamp() -> None:
-    """A nullable field cannot be the timestamp."""
+def test_a_nullable_field_cannot_be_the_cell_timestamp() -> None:
     with pytest.raises(
         InvalidDesign, match=r"fields.at.nullable: the timestamp of a cell cannot be null"
     ):
@@ -100,7 +101,7 @@ FIELDS: dict[str, Any] = {
 START = 1_700_000_000_000
 
 
-def test_an_event_is_moved_in_time() -> None:
+def test_an_event_moved_to_another_time_has_no_old_version() -> None:
     """After a move to an earlier or later time the old version is gone."""
     with rowkey.open(rowkey.Design("t", "[host]", fields=FIELDS), "memory:") as table:
         table.put({"host": "a", "at": START, "load": 5})
@@ -109,7 +110,7 @@ def test_an_event_is_moved_in_time() -> None:
             assert [{"host": "a", "at": at, "load": 5}] == list(table.scan())
 
 
-def test_a_deleted_time_hides_a_later_put_of_it() -> None:
+def test_a_put_at_a_deleted_time_is_hidden_until_a_major_compaction() -> None:
     """A put at a deleted time is hidden until a major compaction, as in HBase."""
     event = {"host": "a", "at": START, "load": 5}
     with rowkey.open(rowkey.Design("t", "[host]", fields=FIELDS), "memory:") as table:

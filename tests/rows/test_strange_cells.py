@@ -49,7 +49,9 @@ def read_or_refuse(read: Any) -> str:
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts())
-def test_both_ways_of_reading_refuse_alike(data: st.DataObject, layout: Layout) -> None:
+def test_a_batch_is_refused_exactly_if_its_damaged_row_is(
+    data: st.DataObject, layout: Layout
+) -> None:
     """A batch with a damaged cell is refused exactly if its row is refused."""
     stored = random_layouts.CellStore()
     for row in data.draw(st.lists(random_layouts.draw_rows(layout), min_size=1, max_size=3)):
@@ -113,7 +115,9 @@ def to_arrow(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
         ("m", b"\x08\xfe\xff\xff\xff\x1f", "is not a valid i32"),
     ],
 )  # fmt: skip
-def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message: str) -> None:
+def test_cell_bytes_that_are_no_value_are_refused_with_row_and_column(
+    column: str, value: bytes, message: str
+) -> None:
     """The error names the row, the column and the bytes, for rows and batches."""
     cells = [Cell("d", b"\7" + column.encode(), 1, value)]
     path = rf"row key 61620*, column d:\\x07{column}: .*"
@@ -129,7 +133,7 @@ def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message:
     "cell",
     [Cell("d", b"\7other", 1), Cell("e", b"\7size", 1), Cell("d", b"", 1), Cell("d", b"\7", 1)],
 )
-def test_an_undeclared_cell_is_passed_over(cell: Cell) -> None:
+def test_an_undeclared_cell_is_skipped_and_reported(cell: Cell) -> None:
     """An undeclared cell is skipped, is found as such, and is no event by itself."""
     event = dict.fromkeys(FIELDS) | {"host": "ab", "item": 7, "size": 5}
     cells = sorted([cell, REQUIRED_FIELDS])
@@ -140,7 +144,7 @@ def test_an_undeclared_cell_is_passed_over(cell: Cell) -> None:
     assert 0 == WIDE.decode_batch(to_arrow(b"ab\0", [cell])).num_rows
 
 
-def test_a_rest_outside_its_slice_is_no_event() -> None:
+def test_a_cell_with_an_offset_outside_of_its_time_slice_is_skipped() -> None:
     """A cell with second 60 of a minute is skipped, and found as undeclared."""
     layout = Design("t", "[time_slice(ts, 1m)]", fields={"ts": "timestamp_s"}).layout
     key = (120).to_bytes(8)
@@ -150,7 +154,7 @@ def test_a_rest_outside_its_slice_is_no_event() -> None:
     assert 1 == layout.decode_batch(to_arrow(key, cells)).num_rows
 
 
-def test_values_a_pack_does_not_know_are_passed_over() -> None:
+def test_values_that_a_later_design_added_to_a_packed_cell_are_skipped() -> None:
     """Values that a later design appended to a packed cell are skipped."""
     for column, value in ((b"p", b"\x82\x00\x05\x09\xa1x"), (b"m", b"\x08\x0a\x4a\x01x")):
         (event,) = WIDE.decode_events(
@@ -160,7 +164,9 @@ def test_values_a_pack_does_not_know_are_passed_over() -> None:
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts())
-def test_only_the_wanted_fields_are_gathered(data: st.DataObject, layout: Layout) -> None:
+def test_a_batch_has_only_the_requested_fields_in_their_order(
+    data: st.DataObject, layout: Layout
+) -> None:
     """A batch of some fields has these columns of the whole batch, in the requested order."""
     stored = random_layouts.CellStore()
     for row in data.draw(st.lists(random_layouts.draw_rows(layout), max_size=3)):
@@ -170,7 +176,7 @@ def test_only_the_wanted_fields_are_gathered(data: st.DataObject, layout: Layout
     assert layout.decode_batch(cells).select(names) == layout.decode_batch(cells, names)
 
 
-def test_what_is_no_batch_of_cells_is_refused() -> None:
+def test_a_batch_with_a_missing_cell_column_is_refused() -> None:
     """A missing column and an unknown field are refused by name."""
     cells = to_arrow(b"ab\0", [REQUIRED_FIELDS])
     with pytest.raises(RowError, match="hots: the design has no such field"):

@@ -26,7 +26,9 @@ LATEST_FIRST = Design("t", "[desc(time_slice(ts, 1h))]", fields={"ts": "timestam
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts())
-def test_every_event_asked_for_lies_in_the_stretch(data: st.DataObject, layout: Layout) -> None:
+def test_the_qualifier_range_of_a_read_holds_every_matching_event(
+    data: st.DataObject, layout: Layout
+) -> None:
     """No cell of an event within the bounds has a qualifier outside of the range."""
     row = data.draw(random_layouts.draw_rows(layout))
     names = data.draw(st.sets(st.sampled_from(sorted(layout.fields))))
@@ -40,7 +42,9 @@ def test_every_event_asked_for_lies_in_the_stretch(data: st.DataObject, layout: 
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts(slices=True))
-def test_a_pinned_event_has_a_stretch_of_its_own(data: st.DataObject, layout: Layout) -> None:
+def test_a_fully_specified_event_has_its_own_qualifier_range(
+    data: st.DataObject, layout: Layout
+) -> None:
     """Where all qualifier fields are known, the range holds the cells of one event."""
     one, other = (
         data.draw(random_layouts.draw_rows(layout)),
@@ -74,15 +78,14 @@ def test_a_pinned_event_has_a_stretch_of_its_own(data: st.DataObject, layout: La
         (LATEST_FIRST, {"ts": Equal(7_201)}, ("fffe", "ffff")),
     ],
 )  # fmt: skip
-def test_a_range_narrows_within_one_slice(
+def test_a_time_range_narrows_the_qualifiers_only_within_one_slice(
     layout: Layout, bounds: dict[str, Bound], expected: tuple[str, str]
 ) -> None:
-    """A range of time narrows the qualifiers only if it is within one slice."""
     assert expected == tuple(end.hex() for end in layout.find_qualifier_range(bounds))
 
 
 @given(times=st.lists(st.integers(0, 2**32), min_size=1, max_size=8, unique=True))
-def test_the_latest_event_of_a_slice_comes_first(times: list[int]) -> None:
+def test_in_a_descending_time_slice_events_are_newest_first(times: list[int]) -> None:
     """In a descending slice the events of a row are newest first."""
     stored = random_layouts.CellStore()
     for time in times:

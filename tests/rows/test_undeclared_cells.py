@@ -53,7 +53,7 @@ def is_undeclared(layout: Layout, row_key: bytes, cell: Cell) -> bool:
 
 
 @given(table=draw_tables())
-def test_cells_that_make_no_event_are_counted(
+def test_cells_that_belong_to_no_event_are_counted(
     table: tuple[Layout, random_layouts.CellStore],
 ) -> None:
     """Rows and batches give the same summary, with the cells that make no event by themselves."""
@@ -77,7 +77,7 @@ def test_cells_that_make_no_event_are_counted(
 
 
 @given(table=draw_tables(), data=st.data())
-def test_summaries_of_parts_can_be_merged_in_any_order(
+def test_summaries_of_undeclared_cells_can_be_merged_in_any_order(
     table: tuple[Layout, random_layouts.CellStore], data: st.DataObject
 ) -> None:
     """The merged summaries of the rows of a table are the summary of the table."""
@@ -89,7 +89,7 @@ def test_summaries_of_parts_can_be_merged_in_any_order(
     assert layout.count_undeclared_cells(rows) == merged
 
 
-def test_a_summary_is_bounded_and_its_counts_are_complete() -> None:
+def test_a_summary_lists_the_first_hundred_undeclared_columns() -> None:
     """Of many columns the first hundred are listed, each with all its cells."""
     layout = Design("t", "[n]", fields={"n": "u16", "v": "u8"}).layout
     rows = [
@@ -106,7 +106,7 @@ def test_a_summary_is_bounded_and_its_counts_are_complete() -> None:
     assert 5 == len(forward.samples)
 
 
-def test_an_event_of_a_shared_row_has_undeclared_cells_of_its_own() -> None:
+def test_an_undeclared_cell_belongs_to_the_event_of_its_qualifier_or_to_the_row() -> None:
     """A cell belongs to the event that its qualifier names, or else to the row."""
     fields = {"host": "text", "item": {"type": "u8", "at": "qualifier"}, "size": "u16"}
     layout = Design("t", "[host]", fields=fields).layout

@@ -24,13 +24,15 @@ CASES: list[tuple[Any, Bound, bool]] = [
 
 
 @pytest.mark.parametrize(("value", "bound", "lies_within"), CASES)
-def test_a_value_lies_within_a_bound_or_not(value: Any, bound: Bound, *, lies_within: bool) -> None:
+def test_each_type_of_bound_matches_its_values_and_not_null(
+    value: Any, bound: Bound, *, lies_within: bool
+) -> None:
     """Each type of bound matches its values, and no range or prefix matches null."""
     assert lies_within == is_within_bound(value, bound)
 
 
 @given(st.integers(), st.integers(), st.integers(), st.booleans(), st.booleans())
-def test_a_range_is_the_chain_of_its_comparisons(
+def test_a_range_bound_compares_both_of_its_ends(
     value: int, low: int, high: int, with_low: bool, with_high: bool
 ) -> None:
     """A range compares both ends, each inclusive or exclusive."""

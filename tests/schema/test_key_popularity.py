@@ -23,7 +23,7 @@ from rowkey.schema import KeyPopularity, parse_key_popularity
         ("zipf(2)", KeyPopularity("zipf", 2.0)),
     ],
 )
-def test_popularities_are_parsed_and_printed(text: str, expected: KeyPopularity) -> None:
+def test_a_popularity_survives_printing_and_parsing(text: str, expected: KeyPopularity) -> None:
     """What is printed is parsed again."""
     assert expected == parse_key_popularity(text) == parse_key_popularity(str(expected))
 
@@ -40,7 +40,9 @@ def test_popularities_are_parsed_and_printed(text: str, expected: KeyPopularity)
         ("z" * 99, f"'{'z' * 64}' is not a popularity", ""),
     ],
 )
-def test_wrong_popularities_are_refused(text: str, problem: str, remedy: str) -> None:
+def test_an_invalid_popularity_is_refused_with_a_suggestion(
+    text: str, problem: str, remedy: str
+) -> None:
     """The error says what is wrong, and what was probably meant."""
     with pytest.raises(InvalidArgument) as caught:
         parse_key_popularity(text)
@@ -49,7 +51,9 @@ def test_wrong_popularities_are_refused(text: str, problem: str, remedy: str) ->
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=30), st.floats(0.1, 5))
-def test_shares_are_those_of_their_definitions(counts: list[int], exponent: float) -> None:
+def test_popularity_shares_agree_with_a_loop_over_ranked_values(
+    counts: list[int], exponent: float
+) -> None:
     """They agree with a loop over values from the most frequent to the rarest."""
     loop = {"sample": Counter(dict(enumerate(counts))), "uniform": Counter(range(len(counts)))}
     ranked = sorted(range(len(counts)), key=lambda place: (-counts[place], place))

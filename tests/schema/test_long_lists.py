@@ -48,7 +48,7 @@ def bind_one_by_one(field: Field, listed: Sequence[Any]) -> Any:
 
 
 @given(st.data())
-def test_lists_are_read_as_their_values(data: st.DataObject) -> None:
+def test_listed_values_are_bound_as_single_values(data: st.DataObject) -> None:
     """Listed values and texts are bound as each of them is by itself."""
     fields = data.draw(any_fields())
     field = fields[data.draw(st.sampled_from(sorted(fields)))]
@@ -63,7 +63,7 @@ def test_lists_are_read_as_their_values(data: st.DataObject) -> None:
 
 
 @given(st.lists(st.integers(0, 40)), st.lists(st.integers(0, 40)), st.integers(0, 40))
-def test_lists_meet_as_sets_do(one: list[int], other: list[int], low: int) -> None:
+def test_two_lists_and_a_range_are_intersected(one: list[int], other: list[int], low: int) -> None:
     """Two lists and a range are intersected, in the order of the first list."""
     fields = bind_key("[n]", {"n": "u8"}).fields
     found = bind_read("n in ? and n in ? and n > ?", "", [one, other, low], fields).bounds["n"]
@@ -72,7 +72,9 @@ def test_lists_meet_as_sets_do(one: list[int], other: list[int], low: int) -> No
 
 
 @given(st.data(), st.booleans())
-def test_rows_are_told_by_long_lists(data: st.DataObject, is_long: bool) -> None:
+def test_batches_shorter_and_longer_than_a_list_are_filtered_equally(
+    data: st.DataObject, is_long: bool
+) -> None:
     """Batches shorter and longer than a list are filtered the same."""
     numbers = st.lists(st.integers(0, 30), min_size=1, max_size=5)
     listed, found = data.draw(numbers), data.draw(numbers)
@@ -111,7 +113,9 @@ def counted_parser(monkeypatch: pytest.MonkeyPatch, kind: FieldType, verb: str) 
     return asked_of
 
 
-def test_many_texts_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_in_a_list_of_texts_are_parsed_in_one_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Numbers given as text are parsed in one batch."""
     fields = bind_key("[n]", {"n": "u64"}).fields
     held = counted_parser(monkeypatch, fields["n"].type, "to_internal")
@@ -120,7 +124,9 @@ def test_many_texts_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {int} == set(map(type, held))
 
 
-def test_a_list_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_listed_value_is_prepared_once_for_all_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Each listed value is prepared once, however many batches are filtered."""
     field = bind_key("[n]", {"n": "u32"}).fields["n"]
     wanted = tuple(range(0, 3_000, 3))
@@ -132,7 +138,9 @@ def test_a_list_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(wanted) == len(held)
 
 
-def test_a_range_and_a_list_meet_by_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ends_of_a_range_are_prepared_once_for_a_whole_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The ends of a range are prepared once, not with each value of the list."""
     field = bind_key("[n]", {"n": "u32"}).fields["n"]
     held = counted_parser(monkeypatch, field.type, "to_internal")

@@ -41,26 +41,25 @@ def parse_or_refuse(text: str) -> Mistake | None:
 @example((Constant("e\u0301".encode()),))
 @example((Constant(b"\xc3\xa9\xff"),))
 @example((FieldRef("\u0915\u093c"),))
-def test_what_is_printed_is_read_back(terms: tuple[Term, ...]) -> None:
-    """The printed notation of any terms parses to the same terms."""
+def test_the_printed_notation_of_a_key_parses_to_the_same_terms(terms: tuple[Term, ...]) -> None:
     assert terms == parse_key(format_key(terms))
 
 
 @given(spellings.keys, st.sampled_from([" ", "\n", "\t", "  \r\n "]))
-def test_white_space_between_tokens_is_free(terms: tuple[Term, ...], space: str) -> None:
+def test_white_space_around_brackets_changes_nothing(terms: tuple[Term, ...], space: str) -> None:
     """White space around brackets, also line ends, changes nothing."""
     spread = space + "".join(f"[{space}{term}{space}]{space}" for term in terms)
     assert terms == parse_key(spread)
 
 
 @given(spellings.draw_references())
-def test_a_field_is_found_in_its_term(field: FieldRef) -> None:
+def test_all_fields_of_a_nested_term_are_found(field: FieldRef) -> None:
     """The fields of a term are those it uses, at any depth, with repetitions."""
     term = FunctionCall("bucket", (field, FunctionCall("desc", (field,))), (16,))
     assert [field, field] == list(find_field_refs(term))
 
 
-def test_the_sources_example_reads_as_its_terms() -> None:
+def test_the_key_of_the_design_page_parses_to_its_terms() -> None:
     """The key of the design page is a bucket, two fields and a descending time."""
     expected = (
         FunctionCall("bucket", (FieldRef("host"),), (16,)),
@@ -71,7 +70,7 @@ def test_the_sources_example_reads_as_its_terms() -> None:
     assert expected == parse_key("[bucket(host, 16)][host][type][desc(ts)]")
 
 
-def test_every_construct_of_the_grammar_is_read() -> None:
+def test_every_construct_of_the_key_grammar_is_parsed() -> None:
     """Encodings, durations, options of three types and constants with escapes are parsed."""
     text = r"""["log-event":fixed(16)]['a\x00\'\\é'][f(x:u32, g(), 1ms, 0, a=1h, b=hex, c='~')]"""
     options: dict[str, Scalar | str | Constant] = {
@@ -89,27 +88,27 @@ def test_every_construct_of_the_grammar_is_read() -> None:
     assert expected == parse_key(text)
 
 
-def test_the_longest_unit_wins() -> None:
+def test_a_duration_of_1ms_is_a_millisecond() -> None:
     """1ms is a millisecond, not a minute followed by an s."""
     expected = [Duration(1, unit) for unit in ("ns", "us", "ms", "s", "m", "h", "d")]
     read = [parse_key(f"[f(1{one.unit})]")[0] for one in expected]
     assert [FunctionCall("f", (), (one,)) for one in expected] == read
 
 
-def test_a_name_is_read_in_its_composed_form() -> None:
+def test_a_decomposed_name_equals_the_composed_name() -> None:
     """A letter with a combining accent is the same name as the accented letter."""
     assert (FieldRef("\u00e9"),) == parse_key("[e\u0301]")
     assert (FieldRef("\u00e9 x"),) == parse_key('["e\u0301 x"]')
 
 
-def test_a_constant_keeps_the_characters_it_was_given() -> None:
-    """The characters of a constant are never composed."""
+def test_the_characters_of_a_constant_are_never_composed() -> None:
     assert (Constant("e\u0301".encode()),) == parse_key("['e\u0301']")
 
 
 @given(st.permutations([("a", 1), ("b", 2), ("c", 3)]))
-def test_equal_calls_have_equal_hashes(options: list[tuple[str, int]]) -> None:
-    """Calls with their options in another order are equal and have equal hashes."""
+def test_calls_with_options_in_another_order_have_equal_hashes(
+    options: list[tuple[str, int]],
+) -> None:
     one, other = (
         FunctionCall("f", options=dict(options)),
         FunctionCall("f", options={"a": 1, "b": 2, "c": 3}),
@@ -135,7 +134,7 @@ ARITHMETIC = {
 
 
 @pytest.mark.parametrize("text", ARITHMETIC)
-def test_arithmetic_is_told_the_call_that_was_meant(text: str) -> None:
+def test_an_arithmetic_operator_in_a_key_gets_the_call_to_write_instead(text: str) -> None:
     """The remedy for an arithmetic operator is the call to write instead."""
     found = get_refusal(text)
     assert (ARITHMETIC[text], "a function call") == (found.remedy, found.expected)
@@ -143,7 +142,9 @@ def test_arithmetic_is_told_the_call_that_was_meant(text: str) -> None:
 
 
 @given(st.sampled_from(sorted(ARITHMETIC)), spellings.keys)
-def test_arithmetic_is_told_of_the_part_that_failed(text: str, terms: tuple[Term, ...]) -> None:
+def test_the_remedy_for_an_arithmetic_operator_does_not_depend_on_other_parts(
+    text: str, terms: tuple[Term, ...]
+) -> None:
     """Valid parts before and after an operator change its position, not the remedy."""
     before = format_key(terms)
     alone, among = get_refusal(text), get_refusal(before + text + before)
@@ -210,7 +211,7 @@ INTENDED_CALLS = {
 
 
 @pytest.mark.parametrize("text", INTENDED_CALLS)
-def test_a_mistake_is_named_with_its_place_and_remedy(text: str) -> None:
+def test_a_syntax_error_in_a_key_names_its_position_and_remedy(text: str) -> None:
     """A syntax error names the problem, its position and, if known, the remedy."""
     found = get_refusal(text)
     assert INTENDED_CALLS[text] == (found.problem, found.remedy)
@@ -229,12 +230,12 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("text", LIMITS, ids=list(LIMITS.values()))
-def test_no_key_is_larger_than_people_write(text: str) -> None:
+def test_a_key_beyond_the_size_limits_is_refused_with_the_limit(text: str) -> None:
     """Parts, calls, arguments, depth and length have limits, which the error names."""
     assert LIMITS[text] == get_refusal(text).expected
 
 
-def test_the_limits_themselves_are_allowed() -> None:
+def test_a_key_at_the_size_limits_is_parsed() -> None:
     """64 parts, 64 calls, 16 nested calls and 64 arguments are parsed."""
     depth = "[" + "f(" * 16 + "a" + ")" * 16 + "]"
     many = "[f(" + ",".join(["a"] * 64) + ")]"
@@ -243,7 +244,7 @@ def test_the_limits_themselves_are_allowed() -> None:
 
 
 @given(st.text(max_size=60))
-def test_no_text_gives_another_error(text: str) -> None:
+def test_any_text_is_parsed_as_a_key_or_refused(text: str) -> None:
     """Any text is parsed or refused with the parser's error."""
     found = parse_or_refuse(text)
     assert found is None or "(character " in found.problem
@@ -255,7 +256,7 @@ PIECES = "[](),='\"\\:%-+. \n1s\x00é\ud800"
 @given(
     spellings.keys, st.lists(st.tuples(st.integers(0, 200), st.sampled_from(PIECES)), max_size=4)
 )
-def test_a_mutated_key_gives_no_other_error(
+def test_a_key_with_one_change_is_parsed_or_refused_with_a_position(
     terms: tuple[Term, ...], edits: list[tuple[int, str]]
 ) -> None:
     """A key with one change is parsed as another key, or refused with a position."""
@@ -292,18 +293,18 @@ RUNS = [
 @pytest.mark.parametrize(
     "before", ["", "[", "[a", "[hash(", "[a %", "[MAX -", "['", '["', "[f(a, "]
 )
-def test_long_runs_are_refused_in_one_pass(before: str, run: str) -> None:
+def test_a_long_invalid_key_is_refused_in_linear_time(before: str, run: str) -> None:
     """The time of a parse grows with the length of the text, not with its square."""
     assert measure_growth(get_refusal, before, run, 20_000) < 3 * SHORTER
 
 
-def test_a_call_outside_a_key_is_read() -> None:
+def test_an_arrival_is_parsed_as_a_name_or_a_call() -> None:
     """An arrival is parsed as a word or as a call over a field."""
     expected = (FieldRef("clock"), FunctionCall("per", (FieldRef("host"),)))
     assert expected == (parse_call("clock"), parse_call(" per( host ) "))
 
 
 @pytest.mark.parametrize("text", ["", "'x'", "per(host) x", "per(", "clock]", "a" * 20_001])
-def test_what_is_no_call_is_refused(text: str) -> None:
+def test_a_text_that_is_no_call_is_refused_as_an_arrival(text: str) -> None:
     """A constant, a rest, an open call and an endless word are refused as an arrival."""
     assert get_refusal(text, parse_call).problem

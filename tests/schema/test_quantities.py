@@ -10,27 +10,27 @@ from schema import spellings
 
 
 @given(spellings.durations)
-def test_a_printed_length_of_time_is_read_back(length: Duration) -> None:
+def test_a_printed_duration_is_parsed_back_unchanged(length: Duration) -> None:
     """A duration is printed as it was written."""
     assert length == parse_duration(str(length))
 
 
-def test_lengths_of_time_compare_by_how_they_are_written() -> None:
-    """An hour and sixty minutes have equal lengths, but are different durations."""
+def test_an_hour_and_sixty_minutes_are_different_durations_of_equal_length() -> None:
     hour, minutes = Duration(1, "h"), Duration(60, "m")
     assert hour.nanoseconds == minutes.nanoseconds
     assert hour != minutes
 
 
 @given(st.integers(0, 10**15), st.sampled_from(sorted(NANOSECONDS)))
-def test_a_rate_is_events_a_second(count: int, unit: str) -> None:
+def test_a_rate_is_converted_to_events_per_second(count: int, unit: str) -> None:
     """A rate per any unit of time is converted to events a second."""
     assert parse_rate(f"{count}/{unit}") == pytest.approx(count * 1e9 / NANOSECONDS[unit])
 
 
 @given(st.integers(0, 10**6), st.sampled_from([("kB", 10**3), ("KiB", 2**10), ("GiB", 2**30)]))
-def test_a_size_is_bytes(count: int, unit: tuple[str, int]) -> None:
-    """Decimal and binary units of a size are distinguished."""
+def test_decimal_and_binary_units_of_a_size_are_distinguished(
+    count: int, unit: tuple[str, int]
+) -> None:
     assert count * unit[1] == parse_size(f"{count}{unit[0]}")
 
 
@@ -51,7 +51,7 @@ WRONG: list[tuple["Callable[[str], object]", str, str]] = [
 
 
 @pytest.mark.parametrize(("read", "text", "example"), WRONG)
-def test_what_is_no_quantity_is_refused_with_an_example(
+def test_an_invalid_quantity_is_refused_with_a_valid_example(
     read: "Callable[[str], object]", text: str, example: str
 ) -> None:
     """Each refusal shows the text, cut short, and a valid example."""
@@ -63,8 +63,7 @@ def test_what_is_no_quantity_is_refused_with_an_example(
 
 
 @given(st.text(max_size=80))
-def test_no_text_gives_another_error(text: str) -> None:
-    """Any text is a quantity or is refused."""
+def test_any_text_is_parsed_as_a_quantity_or_refused(text: str) -> None:
     for read in (parse_duration, parse_rate, parse_size):
         try:
             found = read(text)

@@ -23,32 +23,32 @@ def parse_or_refuse(read: "Callable[[str], object]", text: str) -> Mistake | Non
 
 @given(st.lists(spellings.draw_conditions(), max_size=5))
 @example([Condition("a", "=", (Decimal("1E-7"),))])
-def test_printed_conditions_are_read_back(conditions: list[Condition]) -> None:
+def test_printed_conditions_parse_to_the_same_conditions(conditions: list[Condition]) -> None:
     """Printed conditions parse to the same conditions, whatever their fields are called."""
     assert tuple(conditions) == parse_where(" and ".join(map(str, conditions)))
 
 
 @given(st.lists(spellings.orderings, max_size=5))
-def test_a_printed_order_is_read_back(orderings: list[Ordering]) -> None:
+def test_a_printed_order_parses_to_the_same_order(orderings: list[Ordering]) -> None:
     """A printed order parses to the same order, most significant field first."""
     assert tuple(orderings) == parse_order(", ".join(map(str, orderings)))
 
 
-def test_question_marks_are_numbered_from_the_left() -> None:
+def test_question_marks_are_bound_by_position_from_the_left() -> None:
     """Values are bound by position over all conditions of the read."""
     read = parse_where("host = ? and ts between ? and ? and type in (?, 'x')")
     expected = [Parameter(0), Parameter(1), Parameter(2), Parameter(3), "x"]
     assert expected == [operand for one in read for operand in one.operands]
 
 
-def test_words_are_keywords_in_either_case() -> None:
+def test_keywords_of_a_condition_may_be_in_capitals() -> None:
     """Keywords may be in capitals, as in SQL."""
     expected = (Condition("a", "between", (1, Decimal("2.5"))), Condition("b", "starts", ("x",)))
     assert expected == parse_where("a BETWEEN 1 AND 2.5 And b Starts With 'x'")
     assert (Ordering("ts", descending=True),) == parse_order("ts DESC")
 
 
-def test_a_quote_within_a_text_is_doubled() -> None:
+def test_a_doubled_quote_within_a_text_is_one_quote() -> None:
     """A quote within a text is doubled, as in SQL."""
     assert (Condition("a", "=", ("it's",)),) == parse_where("a = 'it''s'")
 
@@ -110,7 +110,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
-def test_a_wrong_condition_is_named_with_its_place(text: str) -> None:
+def test_an_invalid_condition_is_refused_with_its_position(text: str) -> None:
     """The error names the problem, its position, what is expected, and a remedy if known."""
     found = parse_or_refuse(parse_where, text)
     assert found is not None
@@ -127,7 +127,7 @@ WRONG_ORDER = {
 
 
 @pytest.mark.parametrize("text", WRONG_ORDER)
-def test_a_wrong_order_is_named_with_its_place(text: str) -> None:
+def test_an_invalid_order_is_refused_with_its_position(text: str) -> None:
     """An order with anything but fields, directions and commas is refused."""
     found = parse_or_refuse(parse_order, text)
     assert found is not None
@@ -135,7 +135,7 @@ def test_a_wrong_order_is_named_with_its_place(text: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_no_text_gives_another_error(text: str) -> None:
+def test_any_text_is_parsed_as_a_condition_or_refused(text: str) -> None:
     """Any text is parsed or refused with the parser's error."""
     for read in (parse_where, parse_order):
         found = parse_or_refuse(read, text)
@@ -146,13 +146,13 @@ def test_no_text_gives_another_error(text: str) -> None:
     "run", ["'", "''", '"', " ", "(", "a in (", "1", "-", ":a", "?,", "a = 1 and "]
 )
 @pytest.mark.parametrize("before", ["", "a = ", "a in (", "a = '"])
-def test_long_runs_are_refused_in_one_pass(before: str, run: str) -> None:
+def test_a_long_invalid_condition_is_refused_in_linear_time(before: str, run: str) -> None:
     """The time of a parse grows with the length of the text, not with its square."""
     for read in (parse_where, parse_order):
         assert measure_growth(partial(parse_or_refuse, read), before, run, 4_000) < 3 * SHORTER
 
 
-def test_a_read_is_no_longer_than_people_write() -> None:
+def test_a_condition_of_more_than_4000_characters_is_refused() -> None:
     """4,000 characters are parsed, and 4,001 are refused with their number."""
     fits = "a = '" + "x" * 3_994 + "'"
     assert len(parse_where(fits)) == 1

@@ -19,7 +19,7 @@ HOUR = 3_600
         ("exp(90m)", RowAge("exp", Duration(90, "m"))),
     ],
 )
-def test_ages_are_parsed_and_printed(text: str, expected: RowAge) -> None:
+def test_a_row_age_survives_printing_and_parsing(text: str, expected: RowAge) -> None:
     """What is printed is parsed again."""
     assert expected == parse_row_age(text) == parse_row_age(str(expected))
 
@@ -35,7 +35,9 @@ def test_ages_are_parsed_and_printed(text: str, expected: RowAge) -> None:
         ("exp(0s)", "the mean of 'exp(0s)' is zero", ""),
     ],
 )
-def test_wrong_ages_are_refused(text: str, problem: str, remedy: str) -> None:
+def test_an_invalid_row_age_is_refused_with_a_suggestion(
+    text: str, problem: str, remedy: str
+) -> None:
     """The error says what is wrong, and what was probably meant."""
     with pytest.raises(InvalidArgument) as caught:
         parse_row_age(text)
@@ -44,7 +46,7 @@ def test_wrong_ages_are_refused(text: str, problem: str, remedy: str) -> None:
 
 
 @pytest.mark.parametrize("oldest", [0, 1, 5 * HOUR, 1_000 * HOUR])
-def test_exponential_ages_are_those_of_random_draws(oldest: int) -> None:
+def test_exponential_ages_are_distributed_as_random_draws(oldest: int) -> None:
     """They are distributed as draws of NumPy, without those that are older than all rows."""
     chances = (np.arange(2_000) + 0.5) / 2_000
     ages = RowAge("exp", Duration(2, "h")).compute_ages(chances, oldest, 10**9)
@@ -54,7 +56,7 @@ def test_exponential_ages_are_those_of_random_draws(oldest: int) -> None:
     assert 0 <= ages.min() <= ages.max() <= oldest
 
 
-def test_other_ages_are_even_or_none() -> None:
+def test_uniform_ages_cover_all_of_the_time_and_latest_ages_are_0() -> None:
     """Uniform ages cover all of the time at equal steps; the latest are 0."""
     chances = np.array([0.0, 0.25, 0.5, 1.0])
     assert [0, 25, 50, 100] == RowAge("uniform").compute_ages(chances, 100, 1).tolist()

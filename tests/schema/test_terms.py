@@ -7,8 +7,7 @@ QUOTED = {"host": False, "größe_1": False, "時刻": False, "log-event": True,
 
 
 @pytest.mark.parametrize("name", QUOTED)
-def test_names_stand_between_quotes_where_they_need_them(name: str) -> None:
-    """Names of letters, digits and _ need no quotes, others are quoted."""
+def test_only_names_with_other_characters_than_letters_and_digits_need_quotes(name: str) -> None:
     expected = f'"{name}"' if QUOTED[name] else name
     assert expected == str(FieldRef(name))
 
@@ -18,7 +17,7 @@ WRONG = {"": "at least one character", "a" * 201: "at most 200", 'a"b': "print",
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_name_that_no_key_could_spell_is_a_mistake(name: str) -> None:
+def test_a_name_with_quotes_or_control_characters_is_refused(name: str) -> None:
     """Names with quotes, backslashes or control characters, or ambiguous ones, are refused."""
     mistake = find_name_mistake(name)
     assert mistake is not None
@@ -26,7 +25,7 @@ def test_a_name_that_no_key_could_spell_is_a_mistake(name: str) -> None:
     assert str(mistake).isprintable()
 
 
-def test_a_decomposed_name_is_told_its_composed_form() -> None:
+def test_a_decomposed_name_is_refused_with_its_composed_form() -> None:
     """The remedy for a decomposed name is its composed form, to be pasted."""
     mistake = find_name_mistake("e\u0301")
     assert mistake is not None
