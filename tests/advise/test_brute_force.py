@@ -129,7 +129,7 @@ def list_allowed(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> Iter
             yield one
 
 
-def test_no_candidate_is_better_than_all_picks(
+def test_some_proposed_or_declared_key_is_as_good_as_each_candidate(
     judged_workload: Judged, request: pytest.FixtureRequest
 ) -> None:
     """For every candidate a pick, or the declared design, is as good in verdict and every cost."""
@@ -152,7 +152,7 @@ def test_no_candidate_is_better_than_all_picks(
     assert [] == lost
 
 
-def test_a_key_is_refused_by_what_a_replay_shows_of_its_writes() -> None:
+def test_a_key_without_spreading_is_refused_only_if_its_replay_shows_harm() -> None:
     """Twelve kinds on eight servers are predicted to be uneven, and do no harm at their rate."""
     advice = search(*make_workload(0))
     (best,) = advice.recommendation
@@ -161,7 +161,7 @@ def test_a_key_is_refused_by_what_a_replay_shows_of_its_writes() -> None:
     assert "good" == best.verdict.grade
 
 
-def test_no_key_is_below_the_bounds(judged_workload: Judged) -> None:
+def test_no_candidate_key_is_better_than_the_computed_bounds(judged_workload: Judged) -> None:
     """Every candidate without a salt reaches each bound: servers, the busiest one, and reads."""
     _, advice, judged = judged_workload
     bounds = advice.bounds
@@ -185,7 +185,7 @@ def test_no_key_is_below_the_bounds(judged_workload: Judged) -> None:
         ([1] * 12, 8 / 6, "cannot be divided evenly"),
     ],
 )
-def test_a_bound_says_what_cannot_be_divided(
+def test_a_value_too_heavy_to_divide_among_servers_counts_in_the_bound_of_the_skew(
     shares: list[float], least: float, reason: str
 ) -> None:
     """Few values, a heavy one, and more values than servers each leave a server too much."""
@@ -205,7 +205,9 @@ def test_a_bound_says_what_cannot_be_divided(
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 300))
-def test_a_pick_is_clean_and_stays(seed: int) -> None:
+def test_proposed_keys_are_no_worse_than_the_declared_and_a_second_search_finds_no_better(
+    seed: int,
+) -> None:
     """No pick is worse than the declared design, and asked again the search finds no better one."""
     design, events = make_workload(seed)
     advice = search(design, events)

@@ -77,7 +77,7 @@ def list_figures(found: Comparison, at: int) -> dict[tuple[str, str | None], tup
     return {(one.name, one.read_name): (one.tolerance, one.figures[at]) for one in found.measures}
 
 
-def test_every_width_of_window_has_a_figure(tmp_path: Path) -> None:
+def test_a_comparison_reports_the_skew_for_each_window_width(tmp_path: Path) -> None:
     """A comparison has the skews of the simulator for windows of 1 s and of 10 s."""
     sample = write_sample(tmp_path, 6_000)
     designs = [build_design(KEYS[0], reads=[]), build_design(KEYS[3], "per_bucket", reads=[])]
@@ -94,7 +94,7 @@ design_arguments = st.tuples(st.sampled_from(KEYS), st.sampled_from(SPLITS))
 
 @settings(max_examples=settings().max_examples // 5)
 @given(st.lists(design_arguments, min_size=2, max_size=3), st.randoms(use_true_random=False))
-def test_the_order_of_designs_does_not_matter(
+def test_figures_of_a_design_do_not_depend_on_the_order_of_comparison(
     sample: Path, chosen: list[tuple[str, Any]], chance: Random
 ) -> None:
     """A design has the same figures and best measures at any place of the comparison."""
@@ -112,8 +112,9 @@ def test_the_order_of_designs_does_not_matter(
 
 @settings(max_examples=settings().max_examples // 5)
 @given(design_arguments)
-def test_a_design_is_as_good_as_itself(sample: Path, words: tuple[str, Any]) -> None:
-    """A design compared with itself has equal figures in all measures, time per key too."""
+def test_a_design_compared_with_itself_has_equal_figures(
+    sample: Path, words: tuple[str, Any]
+) -> None:
     found = compare_designs(
         [build_design(*words), build_design(*words)], sample, clock=time.perf_counter
     )
@@ -129,7 +130,7 @@ def test_a_design_is_as_good_as_itself(sample: Path, words: tuple[str, Any]) -> 
         (["a", "a", "a#2"], ("a", "a#2", "a#2#2")),
     ],
 )
-def test_designs_of_one_name_are_called_apart(
+def test_compared_designs_of_the_same_table_get_different_names(
     names: list[str] | None, expected: tuple[str, ...], sample: Path
 ) -> None:
     """Designs get the given names, or different names if their tables share one."""
@@ -139,7 +140,9 @@ def test_designs_of_one_name_are_called_apart(
 
 @settings(max_examples=settings().max_examples // 5)
 @given(st.lists(design_arguments, min_size=2, max_size=3))
-def test_sums_are_those_of_the_sample(sample: Path, chosen: list[tuple[str, Any]]) -> None:
+def test_regions_and_load_map_add_up_to_all_events_and_bytes(
+    sample: Path, chosen: list[tuple[str, Any]]
+) -> None:
     """The writes of all regions and of the load map add up to the events, and so do the bytes."""
     found = compare_designs([build_design(*words, reads=[]) for words in chosen], sample)
     half = any(splits and splits["algorithm"] == "sample" for _, splits in chosen)
@@ -154,7 +157,7 @@ def test_sums_are_those_of_the_sample(sample: Path, chosen: list[tuple[str, Any]
         assert pytest.approx(whole) == mean * found.operation_count
 
 
-def test_reads_are_weighed_by_their_rates(sample: Path) -> None:
+def test_ranges_per_read_are_averaged_by_the_rates_of_the_reads(sample: Path) -> None:
     """Thirty reads of one range and ten of eight ranges open 2.75 ranges on average."""
     found = compare_designs([build_design(KEYS[3], "per_bucket"), build_design(KEYS[0])], sample)
     assert ({"tail": 0.75, "range": 0.25}, True) == (found.read_weights, found.has_rates)
@@ -167,14 +170,13 @@ def test_reads_are_weighed_by_their_rates(sample: Path) -> None:
     )
 
 
-def test_reads_without_all_rates_are_weighed_alike(sample: Path) -> None:
-    """Reads count equally if one of them declares no rate."""
+def test_reads_count_equally_if_one_of_them_has_no_rate(sample: Path) -> None:
     reads = [TAIL, {**RANGE, "rate": None}]
     found = compare_designs([build_design(key, reads=reads) for key in KEYS[:2]], sample)
     assert ({"tail": 0.5, "range": 0.5}, False) == (found.read_weights, found.has_rates)
 
 
-def test_findings_are_those_of_the_rules(sample: Path) -> None:
+def test_a_comparison_counts_the_same_findings_as_a_check(sample: Path) -> None:
     """Findings are counted as a check with the same sample counts them."""
     designs = [build_design(key, reads=[TAIL]) for key in (KEYS[2], KEYS[0])]
     found = compare_designs(designs, sample)
@@ -187,7 +189,7 @@ def test_findings_are_those_of_the_rules(sample: Path) -> None:
         assert len(said) == sum(count or 0 for count in counts)
 
 
-def test_throughput_needs_a_capacity(sample: Path) -> None:
+def test_throughput_is_computed_only_if_a_capacity_is_declared(sample: Path) -> None:
     """The throughput is capacity times servers over the skew, if a capacity is declared."""
     plain = compare_designs([build_design(key, reads=[]) for key in KEYS[:2]], sample)
     assert [] == [one for one in plain.measures if one.name == "throughput"]
@@ -200,7 +202,7 @@ def test_throughput_needs_a_capacity(sample: Path) -> None:
     assert (1,) == bears.best_designs
 
 
-def test_a_clock_is_given(sample: Path) -> None:
+def test_time_per_key_is_measured_only_with_a_given_clock(sample: Path) -> None:
     """The time per key is measured by the given clock, and not at all without one."""
     ticks = count()
     designs = [
@@ -220,7 +222,7 @@ def test_a_clock_is_given(sample: Path) -> None:
     assert {(None, "encoding was not timed")} == {(one.value, one.reason) for one in plain.figures}
 
 
-def test_bytes_are_told_from_widths_where_the_sample_lacks_a_field(sample: Path) -> None:
+def test_bytes_are_estimated_from_declared_widths_if_the_sample_lacks_a_field(sample: Path) -> None:
     """If the sample lacks a field, the bytes of all designs are estimated from declared widths."""
     more = build_design(KEYS[0], fields={**FIELDS, "body": {"type": "text", "mean_bytes": 100}})
     found = compare_designs([build_design(KEYS[0]), more], sample)
@@ -233,7 +235,7 @@ def test_bytes_are_told_from_widths_where_the_sample_lacks_a_field(sample: Path)
     assert pytest.approx(first + 20 + key + len("d") + len("body") + 100) == second
 
 
-def test_rows_that_are_meant_to_be_shared_are_not_overwritten(sample: Path) -> None:
+def test_designs_that_store_versions_report_no_overwritten_rows(sample: Path) -> None:
     """A design that stores versions or wide rows has no overwritten rows, and gives the reason."""
     fields = {**FIELDS, "ts": {"type": "timestamp_ms", "at": "timestamp"}}
     found = compare_designs([build_design("[host]", fields=fields), build_design(KEYS[0])], sample)
@@ -259,7 +261,7 @@ def test_rows_that_are_meant_to_be_shared_are_not_overwritten(sample: Path) -> N
         ([None, None], "less", 0.0, ()),
     ],
 )
-def test_best(
+def test_figures_within_the_tolerance_of_the_best_are_marked_best(
     values: list[float | None], better: Any, within: float, best: tuple[int, ...]
 ) -> None:
     """The best figures are within the tolerance of the best one; equal figures have none."""
@@ -268,7 +270,9 @@ def test_best(
 
 
 @pytest.mark.parametrize("splits", thin_out([["h-4"], {"algorithm": "sample", "regions": 4}], 2))
-def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, splits: Any) -> None:
+def test_a_full_table_scan_is_never_marked_best_for_its_one_range(
+    sample: Path, splits: Any
+) -> None:
     """A design that scans the whole table for a read is never best in its ranges."""
     keys = ("[bucket(host, 4)][host][ts]", "[bucket(ts, 4)][host][ts]", "[ts][host]")
     found = compare_designs([build_design(key, splits, reads=[TAIL]) for key in keys], sample)
@@ -282,7 +286,7 @@ def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, s
     assert 1 == sum(line.startswith("all: the read scans the whole table") for line in lines)
 
 
-def test_times_without_a_zone_are_compared(tmp_path: Path) -> None:
+def test_parquet_times_without_a_time_zone_are_compared_as_others_are(tmp_path: Path) -> None:
     """A Parquet file whose times have no zone, as pandas writes it, is compared as others are."""
     times = pa.array([1_700_000_000_000 + n for n in range(300)], pa.timestamp("ms"))
     path = tmp_path / "frame.parquet"
@@ -327,7 +331,9 @@ WRONG: dict[str, tuple[list[Design], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_not_on_one_scale_is_refused(name: str, sample: Path) -> None:
+def test_incomparable_designs_raise_an_error_naming_the_design_and_its_value(
+    name: str, sample: Path
+) -> None:
     """Incomparable designs raise an error with the design, its value and the allowed one."""
     designs, said = WRONG[name]
     with pytest.raises(IncomparableDesigns) as refused:
@@ -337,8 +343,7 @@ def test_what_is_not_on_one_scale_is_refused(name: str, sample: Path) -> None:
     assert [] == [one for one, line in zip(said, lines, strict=True) if not line.startswith(one)]
 
 
-def test_all_mistakes_are_told_at_once(sample: Path) -> None:
-    """One error lists the mistakes in the cluster, in the reads and in the sample."""
+def test_one_error_lists_the_mistakes_in_cluster_reads_and_sample(sample: Path) -> None:
     fields = {"id": "u32", "ts": "timestamp_ms"}
     other = build_design("[id][ts]", fields=fields, cluster={"servers": 4}, reads=[])
     with pytest.raises(IncomparableDesigns) as refused:
@@ -350,7 +355,7 @@ def test_all_mistakes_are_told_at_once(sample: Path) -> None:
     assert paths[-1].startswith(f"b: {sample}")
 
 
-def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> None:
+def test_a_design_that_skips_events_of_the_sample_is_not_compared(tmp_path: Path) -> None:
     """A design that skips events of the sample is refused: other events would judge it."""
     path = tmp_path / "events.csv"
     rows = [f"h-{n},{n},{'x' * (12 if n == 5 else 3)}" for n in range(40)]
@@ -362,7 +367,7 @@ def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> Non
         compare_designs([build_design(KEYS[0]), build_design("[note][ts]", fields=narrow)], path)
 
 
-def test_the_sample_may_be_declared(sample: Path) -> None:
+def test_designs_with_different_declared_samples_are_refused_by_name(sample: Path) -> None:
     """Designs may declare one sample, and a design without it or with another is named."""
     own = {"sample": {"path": str(sample)}, "reads": []}
     found = compare_designs([build_design(key, **own) for key in KEYS[:2]])
@@ -378,7 +383,9 @@ def test_the_sample_may_be_declared(sample: Path) -> None:
         )
 
 
-def test_a_good_design_is_compared_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_better_key_is_searched_for_a_compared_design_with_a_good_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """No key is searched for where the verdict names none, though a remark would."""
 
     def refuse(*_: Any, **__: Any) -> None:
@@ -397,7 +404,7 @@ def test_a_good_design_is_compared_without_a_search(monkeypatch: pytest.MonkeyPa
         assert "good" == found.verdict.grade
 
 
-def test_compared_designs_are_judged_by_the_events_they_would_open(sample: Path) -> None:
+def test_a_compared_design_is_judged_by_the_same_events_as_alone(sample: Path) -> None:
     """The events of a compared design, read once for all, are those that it reads by itself."""
     designs = [build_design("[ts][host]", "sample"), build_design("[host][ts]")]
     for one in compare_designs(designs, sample).designs:

@@ -126,7 +126,9 @@ def check_draft(draft: Draft, path: Path) -> None:
 @example((["id"], [["20240131"]]))
 @example((["host", "ts"], [["rowkey: allow monotone-lead - x", "2024-01-31T00:00:00Z"]]))
 @divide_examples(4, long=2)
-def test_every_draft_is_valid(table: tuple[list[str], list[list[str]]]) -> None:
+def test_every_draft_is_valid_and_gives_different_rows_different_keys(
+    table: tuple[list[str], list[list[str]]],
+) -> None:
     """A draft of any table loads, has no warnings, and gives different rows different keys."""
     with tempfile.TemporaryDirectory() as folder:
         path = write_sample(Path(folder), *table)
@@ -135,7 +137,9 @@ def test_every_draft_is_valid(table: tuple[list[str], list[list[str]]]) -> None:
 
 @given(tables())
 @divide_examples(4, long=2)
-def test_a_draft_shows_the_facts_of_its_sample(table: tuple[list[str], list[list[str]]]) -> None:
+def test_facts_shared_by_candidate_keys_equal_those_of_a_simulation(
+    table: tuple[list[str], list[list[str]]],
+) -> None:
     """The facts and rows that candidate keys share are those that simulating the design finds."""
     with tempfile.TemporaryDirectory() as folder:
         path = write_sample(Path(folder), *table)
@@ -168,7 +172,7 @@ BUSY_STEP_US = 150
 
 
 @pytest.mark.claims(60)
-def test_many_entities_share_no_fate(tmp_path: Path) -> None:
+def test_many_even_hosts_get_a_key_of_host_bucket_host_and_time(tmp_path: Path) -> None:
     """A sample of many even hosts gives a key of a host bucket, the host and the time."""
     path = write_sample(tmp_path, LOG, build_rows(ROWS, 400))
     draft = draft_design(path)
@@ -177,7 +181,7 @@ def test_many_entities_share_no_fate(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_a_busy_value_is_spread(tmp_path: Path) -> None:
+def test_a_host_with_half_of_the_rows_is_declared_heavy_and_spread(tmp_path: Path) -> None:
     """A host with half of all rows is declared heavy, and the sample is not hot."""
     path = write_sample(tmp_path, LOG, build_rows(ROWS, 400, 0.5, BUSY_STEP_US))
     draft = draft_design(path)
@@ -187,7 +191,7 @@ def test_a_busy_value_is_spread(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_few_entities_are_spread_by_more(tmp_path: Path) -> None:
+def test_a_sample_of_three_hosts_is_spread_by_the_time_too(tmp_path: Path) -> None:
     """A sample of three hosts is spread by the time too, and the file says so."""
     path = write_sample(tmp_path, LOG, build_rows(ROWS, 3, step_us=BUSY_STEP_US))
     draft = draft_design(path)
@@ -199,7 +203,7 @@ def test_few_entities_are_spread_by_more(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_an_identity_by_itself_is_the_key(tmp_path: Path) -> None:
+def test_the_id_alone_is_the_key_if_no_field_groups_rows(tmp_path: Path) -> None:
     """If every row has its own id and no field groups rows, the id is the key."""
     rows = [[f"{n * 7919:08d}", str(n % 97)] for n in range(2_000)]
     path = write_sample(tmp_path, ("order_id", "amount"), rows)
@@ -210,7 +214,7 @@ def test_an_identity_by_itself_is_the_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("servers", thin_out([3, 1, 20], 3))
-def test_the_buckets_follow_from_the_servers(servers: int, tmp_path: Path) -> None:
+def test_a_draft_has_two_buckets_per_server(servers: int, tmp_path: Path) -> None:
     """A draft has two buckets per server, and the file gives the number of servers."""
     path = write_sample(tmp_path, LOG, build_rows(ROWS, 400))
     design = draft_design(path, servers=servers).design
@@ -218,7 +222,7 @@ def test_the_buckets_follow_from_the_servers(servers: int, tmp_path: Path) -> No
     assert 2 * servers == len(design.splits.compute_boundaries(design.key))
 
 
-def test_rows_of_one_moment_are_told_apart(tmp_path: Path) -> None:
+def test_a_field_that_differs_within_a_second_is_added_to_the_key(tmp_path: Path) -> None:
     """If a host has several rows in a second, the field that differs is in the key too."""
     rows = [
         [f"{START + timedelta(seconds=n // 40):%Y-%m-%dT%H:%M:%SZ}", f"h{n % 20}", str(n % 2 + n)]
@@ -231,7 +235,7 @@ def test_rows_of_one_moment_are_told_apart(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_copies_of_a_row_are_told(tmp_path: Path) -> None:
+def test_a_draft_reports_the_number_of_duplicate_rows(tmp_path: Path) -> None:
     """Rows that are equal in all fields are one row: the file gives their number, no rule warns."""
     rows = build_rows(2_000, 100)
     path = write_sample(tmp_path, LOG, [*rows, *rows[:10]])
@@ -254,7 +258,7 @@ def test_copies_of_a_row_are_told(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("rows", [10, 1_200])
-def test_chinese_headings_are_understood(
+def test_chinese_column_names_get_the_right_roles(
     names: tuple[str, ...], key: str, rows: int, tmp_path: Path
 ) -> None:
     """Chinese column names for a user, a time, an order and an amount get the right roles."""
@@ -270,7 +274,7 @@ def test_chinese_headings_are_understood(
 
 
 @pytest.mark.parametrize("places", [0, 3])
-def test_no_bucket_of_the_time_alone(places: int, tmp_path: Path) -> None:
+def test_a_sample_of_only_times_and_measures_gets_no_bucket(places: int, tmp_path: Path) -> None:
     """A sample of only times and measures gets no bucket, and the draft says what is missing."""
     rows = [
         [
@@ -286,7 +290,7 @@ def test_no_bucket_of_the_time_alone(places: int, tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_a_text_spreads_where_nothing_is_named(tmp_path: Path) -> None:
+def test_a_unique_message_spreads_rows_if_no_entity_column_exists(tmp_path: Path) -> None:
     """A message that is always different spreads the rows and separates rows of the same time."""
     rows = [[at, level, said] for at, _, level, said in build_rows(3_000, 9)]
     path = write_sample(tmp_path, ("time", "level", "message"), rows)
@@ -295,7 +299,7 @@ def test_a_text_spreads_where_nothing_is_named(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_one_row_of_each_member_still_names_them(tmp_path: Path) -> None:
+def test_a_short_sample_still_groups_rows_by_member(tmp_path: Path) -> None:
     """A short sample that has about one row per member still groups rows by member."""
     rows = [[(START + timedelta(seconds=n)).isoformat(), f"m{min(n, 2_997)}"] for n in range(3_000)]
     path = write_sample(tmp_path, ("ts", "member"), rows)
@@ -303,7 +307,7 @@ def test_one_row_of_each_member_still_names_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 10, 99, 100])
-def test_a_small_sample_gives_no_verdict(count: int, tmp_path: Path) -> None:
+def test_a_draft_of_under_100_rows_gives_no_verdict(count: int, tmp_path: Path) -> None:
     """A draft of under 100 rows says that the sample is too small for a verdict."""
     path = write_sample(tmp_path, LOG, build_rows(count, 5))
     draft = draft_design(path)
@@ -313,21 +317,19 @@ def test_a_small_sample_gives_no_verdict(count: int, tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_the_same_sample_gives_the_same_draft(tmp_path: Path) -> None:
-    """Two drafts of the same file have the same text."""
+def test_two_drafts_of_the_same_sample_are_equal(tmp_path: Path) -> None:
     path = write_sample(tmp_path, LOG, build_rows(1_000, 50))
     assert draft_design(path).text == draft_design(path).text
 
 
-def test_the_verdict_is_that_of_simulate(tmp_path: Path) -> None:
-    """The verdict in a draft equals the verdict of simulating the written file."""
+def test_the_verdict_in_a_draft_equals_that_of_simulate(tmp_path: Path) -> None:
     path = write_sample(tmp_path, LOG, build_rows(3_000, 300, 0.2))
     draft = draft_design(path, folder=tmp_path)
     (tmp_path / "log.toml").write_text(draft.text, encoding="utf-8")
     assert run(Design.read(tmp_path / "log.toml")).verdict == draft.simulation.verdict
 
 
-def test_a_table_may_be_named(tmp_path: Path) -> None:
+def test_a_draft_takes_the_given_table_name_or_that_of_the_file(tmp_path: Path) -> None:
     """A draft's table has the given name or the file's name, and an invalid name is refused."""
     path = write_sample(tmp_path, LOG, build_rows(200, 10))
     assert "ns:log" == draft_design(path, table="ns:log").design.table
@@ -337,7 +339,7 @@ def test_a_table_may_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "is empty"),
         ("a,b\n", "the sample has no rows after the line of column names"),
@@ -349,9 +351,11 @@ def test_a_table_may_be_named(tmp_path: Path) -> None:
         ("a,b\n,\n,\n", "no column can become a field: 'a' holds no value; 'b' holds no value"),
     ],
 )
-def test_what_is_no_sample_is_refused(text: str, said: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_sample_is_refused_with_all_mistakes(
+    text: str, message: str, tmp_path: Path
+) -> None:
     """A file that no design can be made from is refused with all of its mistakes."""
     path = tmp_path / "events.csv"
     path.write_text(text)
-    with pytest.raises(SampleError, match=re.escape(said)):
+    with pytest.raises(SampleError, match=re.escape(message)):
         draft_design(path)

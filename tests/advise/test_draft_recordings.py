@@ -112,7 +112,9 @@ QUICK_RECORDINGS = {"CDNOW_master.txt.gz"}
         for one in RECORDINGS
     ],
 )
-def test_a_recording_gets_a_sound_design(recording: Recording, tmp_path: Path) -> None:
+def test_the_draft_of_each_recording_has_the_right_types_and_key(
+    recording: Recording, tmp_path: Path
+) -> None:
     """The draft of a recording has the right types and key, no warning, and no hot verdict."""
     sample = recording.find_sample(tmp_path)
     draft = draft_design(sample, format_options=recording.format, folder=sample.parent)

@@ -45,7 +45,7 @@ def join_sentences(draft: Draft) -> str:
         (format_datetime, "%a, %d %b %Y %H:%M:%S %z", "timestamp_s"),
     ],
 )
-def test_written_times_are_read_by_their_layout(
+def test_the_layout_of_written_times_is_detected_and_declared(
     shown: Callable[[datetime], str], layout: str, kind: str, tmp_path: Path
 ) -> None:
     """The layout of a time is detected, told and declared, and the time is part of the key."""
@@ -61,7 +61,7 @@ def test_written_times_are_read_by_their_layout(
     assert () == draft.missing_data
 
 
-def test_an_order_of_day_and_month_is_declared_or_proven(tmp_path: Path) -> None:
+def test_an_ambiguous_order_of_day_and_month_is_refused_with_both_layouts(tmp_path: Path) -> None:
     """Days up to 12 are refused with both layouts, and each of them works."""
     rows = [[f"{START + timedelta(seconds=n):%m/%d/%Y %H:%M:%S}", f"d{n % 90}"] for n in range(900)]
     path = write_sample(tmp_path, ("time", "device"), rows)
@@ -76,7 +76,7 @@ def test_an_order_of_day_and_month_is_declared_or_proven(tmp_path: Path) -> None
     assert "03/13/2024 00:00:00 fits no other order" in draft.text
 
 
-def test_a_column_of_two_words_is_quoted_where_its_layout_is_to_be_declared(
+def test_the_layout_suggested_for_a_column_name_with_a_blank_can_be_pasted(
     tmp_path: Path,
 ) -> None:
     """What a warning says to declare of the times of a column can be pasted."""
@@ -87,7 +87,9 @@ def test_a_column_of_two_words_is_quoted_where_its_layout_is_to_be_declared(
 SERIALS = [[f"{45_355 + n / 86_400:.6f}", f"d{n % 90}"] for n in range(900)]
 
 
-def test_a_time_that_is_not_read_is_told(tmp_path: Path) -> None:
+def test_spreadsheet_day_numbers_are_in_no_key_and_the_draft_says_how_to_read_them(
+    tmp_path: Path,
+) -> None:
     """Days of a spreadsheet are in no key, and the draft says which option reads them."""
     path = write_sample(tmp_path, ("time", "device"), SERIALS)
     draft = draft_design(path)
@@ -107,7 +109,7 @@ def test_a_time_that_is_not_read_is_told(tmp_path: Path) -> None:
     assert "2024-03-04T00:00:00.000Z to 2024-03-04T00:14" in read.text
 
 
-def test_seconds_of_a_float_column_are_times(tmp_path: Path) -> None:
+def test_seconds_in_a_float_column_named_as_a_time_are_read_as_times(tmp_path: Path) -> None:
     """A float64 column with seconds since 1970 is read as such if its name is that of a time."""
     path = tmp_path / "events.parquet"
     times = [1_709_539_200.75 + 7 * n for n in range(900)]
@@ -120,13 +122,14 @@ def test_seconds_of_a_float_column_are_times(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("values", [["1.5", "2.25"], ["1709539200.5", "12.5"], ["web-1", "web-2"]])
-def test_other_values_are_no_times(values: list[str], tmp_path: Path) -> None:
-    """Values that only sometimes look like times are not reported as times."""
+def test_values_that_only_sometimes_look_like_times_are_not_reported_as_times(
+    values: list[str], tmp_path: Path
+) -> None:
     rows = [[values[n % 2], f"h{n}"] for n in range(200)]
     assert () == draft_design(write_sample(tmp_path, ("time", "host"), rows)).missing_data
 
 
-def test_a_reading_is_no_part_of_a_key(tmp_path: Path) -> None:
+def test_a_measured_value_is_never_part_of_a_drafted_key(tmp_path: Path) -> None:
     """A measured value is never in the key, and rows that differ only in it are allowed once."""
     rows = [
         [
@@ -146,7 +149,7 @@ def test_a_reading_is_no_part_of_a_key(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_one_finding_is_allowed_once(tmp_path: Path) -> None:
+def test_rows_distinguished_only_by_measures_get_one_allow_comment(tmp_path: Path) -> None:
     """If only measured values distinguish rows, the file says so in one comment."""
     rows = [[f"{n}.25", f"{n * 7919 % 3_001}.5"] for n in range(3_000)]
     path = write_sample(
@@ -157,7 +160,7 @@ def test_one_finding_is_allowed_once(tmp_path: Path) -> None:
     assert len(set(lines)) == len(lines) > 0
 
 
-def test_members_are_read_by_their_id(tmp_path: Path) -> None:
+def test_the_key_for_a_file_of_users_begins_with_the_user_id(tmp_path: Path) -> None:
     """The key of a file of users begins with the user's id and not with the country."""
     rows = [
         [
@@ -175,7 +178,9 @@ def test_members_are_read_by_their_id(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_a_phone_number_tells_no_rows_apart(tmp_path: Path) -> None:
+def test_a_phone_number_is_not_in_the_key_if_an_order_number_distinguishes_rows(
+    tmp_path: Path,
+) -> None:
     """A phone number is in neither the key nor its advice if an order number distinguishes rows."""
     rows = [
         [str(13_000_000_000 + n * 7919), f"u{n * 7919 % 1_000}", f"{n % 7}", str(77_000 + n)]
@@ -188,7 +193,7 @@ def test_a_phone_number_tells_no_rows_apart(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_a_message_stands_in_no_key(tmp_path: Path) -> None:
+def test_a_message_is_in_the_key_only_as_a_digest(tmp_path: Path) -> None:
     """A message is in the key only as an 8-byte digest, which separates rows of the same time."""
     rows = [
         [
@@ -204,7 +209,9 @@ def test_a_message_stands_in_no_key(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_a_wider_bucket_gives_the_reason_that_was_found(tmp_path: Path) -> None:
+def test_a_wider_bucket_is_explained_by_the_finding_that_refused_the_first_key(
+    tmp_path: Path,
+) -> None:
     """The reason given for a wider bucket is the finding that refused the first key."""
     rows = [
         [
@@ -223,7 +230,7 @@ def test_a_wider_bucket_gives_the_reason_that_was_found(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_messages_of_a_chat_are_read_by_room(tmp_path: Path) -> None:
+def test_the_key_for_chat_messages_begins_with_the_room(tmp_path: Path) -> None:
     """The key of a chat begins with the room, although there are more authors."""
     rows = [
         [str(START + timedelta(seconds=n)), f"r{n * 31 % 83}", f"a{n * 7919 % 1_201}", f"hello {n}"]
@@ -235,7 +242,7 @@ def test_messages_of_a_chat_are_read_by_room(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_a_counter_is_no_entity(tmp_path: Path) -> None:
+def test_a_rising_counter_is_not_taken_for_an_entity(tmp_path: Path) -> None:
     """A number that only rises counts something, so no rows belong to one of its values."""
     rows = [
         [str(START + timedelta(seconds=10 * n)), str(n * 7 % 40), str(n * 3), str(n // 4)]
@@ -247,7 +254,7 @@ def test_a_counter_is_no_entity(tmp_path: Path) -> None:
     check_draft(draft, path)
 
 
-def test_without_a_time_the_year_tells_rows_apart(tmp_path: Path) -> None:
+def test_the_year_rather_than_a_count_distinguishes_rows_without_a_time(tmp_path: Path) -> None:
     """Of two columns that do, the one that stands for the time is taken, not a count."""
     rows = [
         [f"country {n % 211}", f"{1_950 + n // 211}", f"{1_000_003 * n % 7_777_777}"]
@@ -257,7 +264,7 @@ def test_without_a_time_the_year_tells_rows_apart(tmp_path: Path) -> None:
     assert {"country", "year"} == {*draft.design.key.fields}
 
 
-def test_a_fraction_that_was_calculated_is_a_number(tmp_path: Path) -> None:
+def test_a_calculated_fraction_is_a_number_and_in_no_key(tmp_path: Path) -> None:
     """Sixteen printed digits are of a number that programs calculate with, and in no key."""
     values = [f".{5 * 10**15 + n * 2_718_281_828_459 % (4 * 10**15)}" for n in range(1_500)]
     rows = [[f"player {n // 5}", f"game {n % 5}", value] for n, value in enumerate(values)]
@@ -275,7 +282,7 @@ def test_a_fraction_that_was_calculated_is_a_number(tmp_path: Path) -> None:
         rounds=2,
     ),
 )
-def test_a_date_and_a_time_of_day_are_one_time(
+def test_a_date_column_and_a_time_of_day_column_are_joined_to_one_time(
     names: tuple[str, str], day: str, clock: str, tmp_path: Path
 ) -> None:
     """Two columns of digits are joined as written ones are, and the time is in the key."""

@@ -36,7 +36,7 @@ def draft_column(folder: Path, name: str, values: list[str]) -> Design:
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "words"),
+    ("name", "values", "options"),
     [
         ("ts", ["1706659200", "1706659300"], {"type": "timestamp_s"}),
         ("ts", ["1706659200000", "1706659300000"], {"type": "timestamp_ms"}),
@@ -99,17 +99,17 @@ def draft_column(folder: Path, name: str, values: list[str]) -> Design:
         ("采集时间", ["1706659200", "1706659300"], {"type": "timestamp_s"}),
     ],
 )
-def test_a_column_gets_a_type_with_room(
-    name: str, values: list[str], words: dict[str, Any], tmp_path: Path
+def test_a_drafted_type_fits_all_values_of_its_column(
+    name: str, values: list[str], options: dict[str, Any], tmp_path: Path
 ) -> None:
     """The type of a column fits all values, and the name decides only between possible types."""
     name = f"{name}_" if name == "n" else name
-    assert words == list_options(draft_column(tmp_path, name, values), name)
+    assert options == list_options(draft_column(tmp_path, name, values), name)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 99, 100])
 @pytest.mark.parametrize(("least", "wide", "narrow"), [(4, "u64", "u32"), (-4, "i64", "i32")])
-def test_few_numbers_do_not_tell_how_large_they_get(
+def test_a_number_column_of_under_100_rows_gets_the_widest_type(
     count: int, least: int, wide: str, narrow: str, tmp_path: Path
 ) -> None:
     """A number column of under 100 rows gets the widest type, and the draft says why."""
@@ -130,7 +130,7 @@ def test_few_numbers_do_not_tell_how_large_they_get(
         (["1.1", "1.10"] * 9, "as float64, different texts would be equal"),
     ],
 )
-def test_a_draft_says_why_numbers_stay_texts(
+def test_a_draft_comments_why_a_number_column_stays_text(
     tmp_path: Path, values: list[str], reason: str
 ) -> None:
     """A column of numbers that stays text has the reason in its comment."""
@@ -139,14 +139,14 @@ def test_a_draft_says_why_numbers_stay_texts(
     assert reason in draft_design(path).text
 
 
-def test_a_typed_file_tells_how_large_few_numbers_get(tmp_path: Path) -> None:
+def test_a_32_bit_column_of_a_typed_file_gets_a_32_bit_type(tmp_path: Path) -> None:
     """A 32-bit column of a typed file gets a 32-bit type, however few rows it has."""
     path = tmp_path / "rows.parquet"
     parquet.write_table(pa.table({"user": pa.array([4, 5], pa.int32()), "v": ["a", "b"]}), path)
     assert {"type": "u32"} == list_options(draft_design(path).design, "user")
 
 
-def test_a_word_for_null_is_declared(tmp_path: Path) -> None:
+def test_na_among_numbers_is_declared_as_null(tmp_path: Path) -> None:
     """NA among numbers is declared as null, and the field is nullable."""
     design = draft_column(tmp_path, "size", ["7", "NA", "12"] * 50)
     assert {"type": "u32", "nullable": True} == list_options(design, "size")
@@ -156,14 +156,14 @@ def test_a_word_for_null_is_declared(tmp_path: Path) -> None:
     }
 
 
-def test_a_quoted_word_for_null_is_a_text(tmp_path: Path) -> None:
+def test_a_quoted_na_is_read_as_text(tmp_path: Path) -> None:
     """A quoted NA is text, and its row is kept."""
     design = draft_column(tmp_path, "size", ['"7"', '"NA"', '"12"'])
     assert {"type": "text", "max_bytes": 64} == list_options(design, "size")
     assert design.sample_format is None
 
 
-def test_json_may_nest_and_lack_values(tmp_path: Path) -> None:
+def test_nested_json_values_become_columns_and_missing_ones_nullable(tmp_path: Path) -> None:
     """A nested JSON value becomes a column, and a value that may be missing is nullable."""
     rows = [{"id": n, "at": {"ms": 1_706_659_200_000 + n}, "tag": "x"} for n in range(50)]
     del rows[7]["tag"]
@@ -174,7 +174,7 @@ def test_json_may_nest_and_lack_values(tmp_path: Path) -> None:
     assert design.fields["tag"].nullable
 
 
-def test_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
+def test_parquet_columns_keep_their_types_and_unsupported_ones_are_reported(tmp_path: Path) -> None:
     """Parquet columns keep their types, and a column that no field can hold is reported."""
     table = pa.table(
         {
@@ -209,7 +209,7 @@ def test_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
         ("x", [20240131.0, 20240131.5], "float64"),
     ],
 )
-def test_whole_floats_of_parquet_are_integers_and_times(
+def test_whole_numbers_in_parquet_floats_get_integer_or_time_types(
     tmp_path: Path, name: str, values: list[float | None], kind: str
 ) -> None:
     """Integers that a data frame wrote as floats get the type that integers would have."""
@@ -221,7 +221,7 @@ def test_whole_floats_of_parquet_are_integers_and_times(
 
 
 @pytest.mark.parametrize(("hour", "kind"), [(0, "date"), (7, "text")])
-def test_times_of_parquet_before_1970_are_no_timestamps(
+def test_parquet_times_before_1970_become_dates_or_text(
     tmp_path: Path, hour: int, kind: str
 ) -> None:
     """Times before 1970 become dates if they are days, and text otherwise; all are read."""
@@ -234,7 +234,7 @@ def test_times_of_parquet_before_1970_are_no_timestamps(
     assert "timestamps begin in 1970" in draft.text
 
 
-def test_bytes_of_one_length_and_floats_of_16_bits_become_fields(tmp_path: Path) -> None:
+def test_fixed_size_binary_and_halffloat_columns_become_fields(tmp_path: Path) -> None:
     """Fixed-size binary becomes bytes, halffloat a float32 or integer; both are read."""
     path = tmp_path / "rows.parquet"
     columns = {
@@ -250,7 +250,7 @@ def test_bytes_of_one_length_and_floats_of_16_bits_become_fields(tmp_path: Path)
     assert 0 == draft.skipped_rows.count
 
 
-def test_a_typed_file_without_rows_has_no_line_of_names(tmp_path: Path) -> None:
+def test_the_error_for_an_empty_typed_file_mentions_no_header_line(tmp_path: Path) -> None:
     """The error for Parquet and JSON without rows speaks of no line of column names."""
     parquet.write_table(pa.table({"n": pa.array([], pa.int64())}), tmp_path / "a.parquet")
     (tmp_path / "a.jsonl").write_text("")
@@ -268,7 +268,7 @@ DIVIDED: dict[str, tuple[str, list[str], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", DIVIDED)
-def test_the_type_of_a_column_does_not_depend_on_batches(name: str) -> None:
+def test_the_type_of_a_column_does_not_depend_on_batch_boundaries(name: str) -> None:
     """Texts in later batches than others count as if all were in one."""
     column, first, later = DIVIDED[name]
     guesses = []
@@ -281,7 +281,7 @@ def test_the_type_of_a_column_does_not_depend_on_batches(name: str) -> None:
     assert [guesses[0]] * 3 == guesses
 
 
-def test_equal_numbers_are_found_among_very_many_in_any_batches() -> None:
+def test_repeated_numbers_are_found_among_very_many_whatever_the_batches() -> None:
     """Of more numbers than are kept, those with small hashes stand for all."""
     texts = [f"{n}.5" for n in range(100_000)]
     seen = SeenNumbers()

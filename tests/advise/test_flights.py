@@ -188,7 +188,9 @@ def list_values(found: Comparison, name: str, read: str | None = None) -> list[A
     return [figure.value for figure in found.find_measure(name, read).figures]
 
 
-def test_all_are_replayed_the_second_half(flights_comparison: Comparison, flights: Flights) -> None:
+def test_all_compared_designs_replay_the_second_half_if_one_samples_its_splits(
+    flights_comparison: Comparison, flights: Flights
+) -> None:
     """All designs replay the second half, since one takes its split keys from the first half."""
     count = flights.event_count
     assert (count, count // 2, len(flights)) == (
@@ -199,7 +201,9 @@ def test_all_are_replayed_the_second_half(flights_comparison: Comparison, flight
     assert {len(flights)} == {one.simulation.operation_count for one in flights_comparison.designs}
 
 
-def test_writes_of_each_region(flights_comparison: Comparison, flights: Flights) -> None:
+def test_writes_of_each_region_equal_the_counts_by_hand(
+    flights_comparison: Comparison, flights: Flights
+) -> None:
     """Each region has as many writes as counted by hand."""
     for one in flights_comparison.designs:
         writes = np.bincount(flights.regions[one.name], minlength=REGIONS).tolist()
@@ -215,7 +219,7 @@ def count_by_column(one: ComparedDesign, flights: Flights) -> list[list[int]]:
     return list(cells.reshape(heat.shape).tolist())
 
 
-def test_writes_of_each_region_in_each_window(
+def test_load_map_cells_equal_the_counts_by_hand(
     flights_comparison: Comparison, flights: Flights
 ) -> None:
     """Each cell of the load map has as many writes as counted by hand."""
@@ -224,7 +228,9 @@ def test_writes_of_each_region_in_each_window(
         assert count_by_column(one, flights) == one.simulation.load_map[2].tolist(), one.name
 
 
-def test_skew(flights_comparison: Comparison, flights: Flights) -> None:
+def test_the_skew_is_measured_in_windows_of_equal_event_counts(
+    flights_comparison: Comparison, flights: Flights
+) -> None:
     """The skew is that of windows with equal event counts, since no hour has 1,600 departures."""
     _, most = np.unique(flights.seconds // 600, return_counts=True)
     assert most.max() < 200 * SERVERS
@@ -237,14 +243,17 @@ def test_skew(flights_comparison: Comparison, flights: Flights) -> None:
     assert (2,) == flights_comparison.find_measure("skew_equal").best_designs
 
 
-def test_rows_overwritten(flights_comparison: Comparison, flights: Flights) -> None:
-    """A key without the time keeps only the last departure of each flight."""
+def test_a_key_without_the_time_keeps_only_the_last_departure_of_a_flight(
+    flights_comparison: Comparison, flights: Flights
+) -> None:
     assert flights.repeats > len(flights) / 2
     assert [0, 0, 0, flights.repeats] == list_values(flights_comparison, "overwritten")
     assert (0, 1, 2) == flights_comparison.find_measure("overwritten").best_designs
 
 
-def test_bytes(flights_comparison: Comparison, flights: Flights) -> None:
+def test_bytes_of_all_designs_equal_the_sizes_computed_by_hand(
+    flights_comparison: Comparison, flights: Flights
+) -> None:
     """The bytes of all designs equal the cell sizes computed by hand."""
     keys = [8 + 3 + 2, 1 + 8 + 3 + 2, 1 + 3 + 2 + 8, 1 + 3 + 2]
     time = {"time": 8 * len(flights)}
@@ -257,7 +266,9 @@ def test_bytes(flights_comparison: Comparison, flights: Flights) -> None:
     assert all(figure.is_exact for figure in flights_comparison.find_measure("total_bytes").figures)
 
 
-def test_reads(flights_comparison: Comparison) -> None:
+def test_a_history_is_one_range_if_the_key_begins_with_the_flight(
+    flights_comparison: Comparison,
+) -> None:
     """A history is one range if the key begins with the flight, a day if with the time."""
     history, day = "history of a flight", "departures of a day"
     assert [1, 16, 1, 1] == list_values(flights_comparison, "fan_out", history)
@@ -268,14 +279,18 @@ def test_reads(flights_comparison: Comparison) -> None:
     assert (0, 1) == flights_comparison.find_measure("read_per_returned", day).best_designs
 
 
-def test_ranges_of_a_read(flights_comparison: Comparison, flights: Flights) -> None:
+def test_ranges_of_each_read_equal_the_prefixes_counted_by_hand(
+    flights_comparison: Comparison, flights: Flights
+) -> None:
     """The ranges of each read equal the number of prefixes counted by hand."""
     for read in (HISTORY, A_DAY):
         by_hand = [flights.count_prefixes(name)[read] for name in NAMES]
         assert by_hand == list_values(flights_comparison, "fan_out", read)
 
 
-def test_rows_read_for_a_day(flights_comparison: Comparison, asked_flights: Flights) -> None:
+def test_only_a_time_first_key_reads_just_the_rows_of_a_day(
+    flights_comparison: Comparison, asked_flights: Flights
+) -> None:
     """A key that begins with the time reads only the day's rows, and others read all."""
     day = asked_flights.count_within_day(asked_flights.seconds)
     returned = list_values(flights_comparison, "rows_returned", A_DAY)
@@ -292,7 +307,9 @@ def test_rows_read_for_a_day(flights_comparison: Comparison, asked_flights: Flig
     )
 
 
-def test_rows_read_for_a_history(flights_comparison: Comparison, asked_flights: Flights) -> None:
+def test_only_a_flight_first_key_reads_just_the_rows_of_a_flight(
+    flights_comparison: Comparison, asked_flights: Flights
+) -> None:
     """A key that begins with the flight reads only its rows, others until ten came."""
     # By the remainder all rows are in one of sixteen ranges, each of which is asked for four first.
     by_hand = [asked_flights.count_rows_until_ten(first) for first in (10, 4)]
@@ -308,7 +325,7 @@ def test_rows_read_for_a_history(flights_comparison: Comparison, asked_flights: 
     assert [1.0, 1.0] == ratios[2:]
 
 
-def test_what_one_does_not_declare_it_is_asked_too(
+def test_a_design_without_reads_is_compared_by_the_reads_of_the_other_designs(
     flights_comparison: Comparison, asked_flights: Flights
 ) -> None:
     """A design that declares no read is compared by the other designs' reads as well."""
@@ -319,7 +336,7 @@ def test_what_one_does_not_declare_it_is_asked_too(
 
 
 @pytest.mark.long
-def test_findings(sample: Path, tmp_path: Path) -> None:
+def test_a_compared_design_has_the_findings_of_its_own_check(sample: Path, tmp_path: Path) -> None:
     """Each design has the same findings as when it is checked alone."""
     # A search for a key, by which findings name their remedy, judges all events again and again.
     pq.write_table(pq.read_table(sample).slice(0, MOST_SEARCHED), tmp_path / "some.parquet")

@@ -118,7 +118,7 @@ def check_picks(advice: Advice) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("recording", "path"), list_cases())
-def test_no_pick_is_worse_than_the_declared_design(
+def test_proposed_keys_are_no_worse_than_the_designs_of_experts(
     tmp_path: Path, recording: str, path: Path
 ) -> None:
     """Over the expert's designs: grades, warnings and key fields are kept."""
@@ -126,7 +126,7 @@ def test_no_pick_is_worse_than_the_declared_design(
     check_picks(search(Design.read(path), sample))
 
 
-def test_a_key_by_time_is_replaced(orders: Path) -> None:
+def test_a_time_first_key_is_replaced_by_one_that_serves_its_reads(orders: Path) -> None:
     """The first pick of a table of orders by time is good, and reads of a user ask one range."""
     advice = advise_orders(orders)
     assert "poor" == advice.declared.verdict.grade
@@ -149,7 +149,7 @@ def test_the_same_seed_gives_the_same_advice(orders: Path) -> None:
     assert summarize(first) == summarize(second)
 
 
-def test_an_interrupted_search_has_the_best_keys_so_far(
+def test_an_interrupted_key_search_returns_the_best_keys_so_far(
     orders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C after the keys for all reads were judged gives them; before, there is no answer."""
@@ -185,7 +185,7 @@ def test_an_interrupted_search_has_the_best_keys_so_far(
     assert "The search was interrupted: the figures are of the first events" in comments
 
 
-def test_advice_does_not_go_in_a_circle(orders: Path) -> None:
+def test_advice_on_an_advised_design_proposes_nothing_better(orders: Path) -> None:
     """Asked for the design that it proposed, the search proposes nothing of a better grade."""
     first = advise_orders(orders).picks[0].judged
     again = search(first.design, orders)
@@ -196,8 +196,7 @@ def test_advice_does_not_go_in_a_circle(orders: Path) -> None:
     assert own not in {format_key(pick.judged.design.key.terms) for pick in again.picks}
 
 
-def test_candidates_hold_the_fields_of_the_key(orders: Path) -> None:
-    """Each candidate is a valid key of all fields, listed once."""
+def test_each_candidate_is_a_valid_key_of_all_fields_listed_once(orders: Path) -> None:
     design = Design("orders", "[at][user][number]", **ORDERS)
     candidates = list_candidates(design, {}, has_sample=True, added_fields=())
     keys = [one.key for one in candidates]
@@ -208,7 +207,7 @@ def test_candidates_hold_the_fields_of_the_key(orders: Path) -> None:
     del orders
 
 
-def test_reads_that_no_key_serves_get_a_second_table(
+def test_a_read_that_no_key_serves_gets_a_second_table(
     orders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A read by another field is served by a second table; both are written as design files."""
@@ -244,7 +243,7 @@ def test_reads_that_no_key_serves_get_a_second_table(
 
 
 @pytest.mark.long
-def test_proposed_tables_can_be_companions(tmp_path: Path) -> None:
+def test_keys_proposed_for_companion_tables_have_the_same_fields(tmp_path: Path) -> None:
     """Keys of several tables have the same fields, though each read would do with fewer."""
     path = tmp_path / "events.csv"
     rows = [f"{1_000 * n},{n * 7919 % 40_009},u{n % 97}" for n in range(6_000)]
@@ -275,7 +274,7 @@ def test_proposed_tables_can_be_companions(tmp_path: Path) -> None:
         (60, {"unique": True}, False),
     ],
 )
-def test_a_read_by_a_unique_field_is_a_get(
+def test_a_read_by_a_unique_field_gets_a_key_of_that_field_alone(
     tmp_path: Path, repeated: int, options: dict[str, Any], is_get: bool
 ) -> None:
     """A field that no event repeats is a key by itself, and is then declared as unique."""
@@ -297,7 +296,7 @@ def test_a_read_by_a_unique_field_is_a_get(
 
 
 @pytest.mark.long
-def test_a_third_table_serves_what_two_leave_fair(orders: Path) -> None:
+def test_the_fewest_tables_that_reach_the_best_grade_are_proposed(orders: Path) -> None:
     """The fewest tables of the best grade are proposed, not the first that are better than one."""
     reads = [
         ORDERS["reads"][0],
@@ -311,7 +310,7 @@ def test_a_third_table_serves_what_two_leave_fair(orders: Path) -> None:
     assert {"good"} == {table.verdict.grade for table in advice.tables}
 
 
-def test_rows_that_are_written_again_keep_their_key(tmp_path: Path) -> None:
+def test_no_field_is_added_to_the_key_of_rows_that_are_rewritten(tmp_path: Path) -> None:
     """No field is added to the key of rows that change, since old rows would stay behind."""
     path = tmp_path / "users.csv"
     rows = [f"u{number % 300},s{number % 7}" for number in range(3_000)]
@@ -332,7 +331,7 @@ def test_rows_that_are_written_again_keep_their_key(tmp_path: Path) -> None:
     assert not advice.tables  # none of them would serve the read
 
 
-def test_every_process_lists_the_same_candidates(tmp_path: Path) -> None:
+def test_the_order_of_candidates_does_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
     """The order of candidates does not depend on the random hashes of a process."""
     script = tmp_path / "list.py"
     script.write_text(
@@ -357,7 +356,7 @@ def test_every_process_lists_the_same_candidates(tmp_path: Path) -> None:
     assert own_list.getvalue() == done.stdout.decode()
 
 
-def test_a_search_without_reads_or_sample_has_an_answer() -> None:
+def test_a_key_is_proposed_without_declared_reads_and_without_a_sample() -> None:
     """Without reads, a key by time is spread; events are made from the declaration."""
     design = Design(
         "logs",
@@ -380,7 +379,7 @@ LARGE = Design(
 )
 
 
-def test_the_size_of_a_table_refuses_no_key() -> None:
+def test_a_key_is_proposed_although_its_table_outgrows_the_buckets() -> None:
     """A key of a table that outgrows its buckets is proposed, which says that regions grow."""
     without_sample = search(LARGE)
     assert "poor" == without_sample.declared.verdict.grade
@@ -390,7 +389,7 @@ def test_the_size_of_a_table_refuses_no_key() -> None:
 
 
 @pytest.mark.long
-def test_keys_of_a_large_table_are_proposed_once(orders: Path) -> None:
+def test_each_key_of_a_table_that_outgrows_its_buckets_is_listed_once(orders: Path) -> None:
     """Keys of a table that outgrows its buckets are refused or proposed, each once."""
     advice = search(LARGE, orders)
     (first, *_) = advice.recommendation
@@ -400,7 +399,9 @@ def test_keys_of_a_large_table_are_proposed_once(orders: Path) -> None:
     assert len(keys) == len(set(keys))
 
 
-def test_the_first_pick_is_written(orders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advise_writes_the_first_proposed_key_and_overwrites_no_file(
+    orders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`--write` makes a design file that other commands take; it replaces none by itself."""
     done, advice = write_advice(orders)
     monkeypatch.chdir(orders.parent)
@@ -414,7 +415,7 @@ def test_the_first_pick_is_written(orders: Path, monkeypatch: pytest.MonkeyPatch
     assert "better.toml already exists" in refused.err
 
 
-def test_a_slice_of_time_is_turned_for_reads_of_the_latest() -> None:
+def test_time_slices_are_stored_latest_first_for_reads_of_the_latest() -> None:
     """Rows that hold an hour of events are stored latest first, so that pages of them are read."""
     design = Design(
         "iot", "[device][time_slice(ts, 1h)]",
@@ -428,7 +429,7 @@ def test_a_slice_of_time_is_turned_for_reads_of_the_latest() -> None:
 
 
 @pytest.mark.long
-def test_families_follow_the_reads_of_a_key(orders: Path) -> None:
+def test_the_bloom_filter_changes_if_no_read_gives_its_prefix(orders: Path) -> None:
     """A key under which no read gives the prefix of a Bloom filter gets another filter."""
     options = {
         **ORDERS,
@@ -446,7 +447,7 @@ def test_families_follow_the_reads_of_a_key(orders: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("rate", ["", "50/s"])
-def test_harmless_unevenness_is_not_bought_with_ranges(tmp_path: Path, rate: str) -> None:
+def test_no_bucket_is_added_to_remove_harmless_unevenness(tmp_path: Path, rate: str) -> None:
     """Rooms of a chat are read as one range each, and no bucket is put in front of them."""
     chance = random.Random(3)
     rows = [
@@ -517,7 +518,7 @@ def advise_log(path: Path, key: str) -> Advice:
 @pytest.mark.parametrize(
     "key", thin_out(["[host][at]", "[at][host]", "[host][time_bucket(at, 1h)][at]"], 3)
 )
-def test_events_of_one_second_are_kept_apart_in_each_table(log: Path, key: str) -> None:
+def test_the_key_of_each_proposed_table_ends_with_the_line_number(log: Path, key: str) -> None:
     """Each kind of read gets its table, whose key ends with the number of the line."""
     advice = advise_log(log, key)
     assert "poor" == advice.declared.verdict.grade
@@ -530,7 +531,7 @@ def test_events_of_one_second_are_kept_apart_in_each_table(log: Path, key: str) 
         assert "load" not in one.design.key.fields
 
 
-def test_a_read_of_a_unique_field_becomes_a_get(tmp_path: Path) -> None:
+def test_a_proposed_key_of_one_field_asks_to_declare_the_field_unique(tmp_path: Path) -> None:
     """The key of that field alone is proposed, and findings say that it is to be unique."""
     path = tmp_path / "orders.csv"
     rows = [f"{1_700_000_000 + n // 3},u{n % 97},{n * 2_654_435_761}" for n in range(4_000)]
@@ -552,7 +553,7 @@ def test_a_read_of_a_unique_field_becomes_a_get(tmp_path: Path) -> None:
     assert "with unique = true under id" in found.remedy
 
 
-def test_a_refuted_table_is_replaced_by_the_next(
+def test_a_proposed_table_that_all_events_refute_is_replaced_by_the_next(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the tables for a read, the first that all events grade as the first ones did is taken."""
@@ -576,7 +577,7 @@ def test_a_refuted_table_is_replaced_by_the_next(
     assert "good" == other.verdict.grade
 
 
-def test_no_answer_without_a_sample_is_without_a_reason() -> None:
+def test_a_read_by_a_field_that_no_sample_shows_asks_for_a_sample() -> None:
     """A read by a field that no sample shows is told to need one."""
     fields = {"at": "timestamp_ms", "host": "text", "path": "text"}
     reads = [{"name": "of a path", "where": "path = ?", "rate": "9/s"}]
@@ -586,7 +587,7 @@ def test_no_answer_without_a_sample_is_without_a_reason() -> None:
     assert any("no key with path is tried, because no sample" in one for one in advice.assumptions)
 
 
-def test_no_evenness_is_bought_where_one_server_bears_much_more(tmp_path: Path) -> None:
+def test_no_buckets_are_proposed_if_one_server_bears_far_more_than_the_load(tmp_path: Path) -> None:
     """A row a minute needs no buckets, though one server takes them all and no rate is declared."""
     rows = [f"{1_700_000_000 + 60 * n},room{n % 40},{n}" for n in range(6_000)]
     path = tmp_path / "chat.csv"

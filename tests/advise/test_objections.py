@@ -66,7 +66,7 @@ def build_judged_design(
         ),
     ],
 )
-def test_a_key_is_refused_for_the_first_thing_that_is_worse(
+def test_a_worse_verdict_a_new_warning_or_no_gain_refuses_a_key(
     old: tuple[Any, ...], new: tuple[Any, ...], reason: str
 ) -> None:
     """A worse verdict, a new warning other than of the size, and no gain refuse a key."""
@@ -75,7 +75,7 @@ def test_a_key_is_refused_for_the_first_thing_that_is_worse(
 
 
 @pytest.mark.parametrize(("read_cost", "is_balanced"), [(4.0, False), (1.0, True)])
-def test_slightly_more_even_writes_are_no_reason_for_dearer_reads(
+def test_a_key_that_costs_more_in_total_is_not_called_balanced(
     read_cost: float, *, is_balanced: bool
 ) -> None:
     """A key that costs more together than the declared one is not called balanced."""
@@ -88,7 +88,7 @@ def test_slightly_more_even_writes_are_no_reason_for_dearer_reads(
 
 
 @pytest.mark.parametrize(("read_cost", "is_cheapest"), [(4.0, False), (1.0, True), (0.5, True)])
-def test_no_key_is_called_cheapest_where_the_declared_one_is_cheaper(
+def test_no_key_is_called_cheapest_if_the_declared_one_is_cheaper(
     read_cost: float, *, is_cheapest: bool
 ) -> None:
     """A strength compares with the declared design as well, of which the reads may be cheapest."""
@@ -99,7 +99,7 @@ def test_no_key_is_called_cheapest_where_the_declared_one_is_cheaper(
     assert "nearest" in pick.strengths
 
 
-def test_what_the_file_allows_is_no_new_warning() -> None:
+def test_a_warning_that_the_declared_design_allows_refuses_no_key() -> None:
     """A warning that a comment of the declared design allows does not refuse other keys."""
     text = 'table = "t"\n{}key = "[ts]"\n[fields]\nts = "timestamp_ms"\n'
     designs = [
@@ -112,7 +112,7 @@ def test_what_the_file_allows_is_no_new_warning() -> None:
     assert warned.warning_codes == allowed.warning_codes
 
 
-def test_no_key_is_praised_for_the_reads_that_nobody_declares() -> None:
+def test_no_key_is_called_cheapest_in_reads_if_no_read_is_declared() -> None:
     """Without declared reads, no key is called the one with the cheapest reads."""
     declared: Any = build_judged_design(2)
     declared.simulation.design = Design("t", "[host]", fields={"host": "text"})

@@ -42,7 +42,9 @@ def find_least_cost(costs: list[list[int]], table_cost: float) -> float:
 
 
 @given(costs=COSTS, table_cost=st.integers(0, 1_500))
-def test_no_grouping_costs_less(costs: list[list[int]], table_cost: int) -> None:
+def test_read_groups_hold_each_read_once_and_cost_the_least(
+    costs: list[list[int]], table_cost: int
+) -> None:
     """The groups hold each read once and cost as little as the best of all groupings."""
     groups = group_reads(np.array(costs, np.float64), float(table_cost))
     assert list(range(len(costs[0]))) == sorted(read for group in groups for read in group)
@@ -51,7 +53,7 @@ def test_no_grouping_costs_less(costs: list[list[int]], table_cost: int) -> None
 
 
 @pytest.mark.parametrize("read_count", [0, 1, MAX_GROUPED_READS + 1])
-def test_few_and_many_reads_stay_together(read_count: int) -> None:
+def test_reads_stay_in_one_table_if_there_are_none_one_or_too_many(read_count: int) -> None:
     """Without a read, with one, and with more than can be grouped, there is one table."""
     costs = np.eye(max(read_count, 1), read_count) * -9 + 10
     assert [tuple(range(read_count))] == group_reads(costs, 0.0)

@@ -82,7 +82,7 @@ def estimate(key: str = SPREAD_KEY, rate: str | None = "5000/s", **options: Any)
     return estimate_resources(simulate(build_design(key, rate, **options), sample))
 
 
-def test_the_figures_follow_from_the_book() -> None:
+def test_resource_figures_equal_those_computed_from_the_hbase_book() -> None:
     """KeyValues of the book, the rate, the ttl, three copies, 730 hours and the prices."""
     needs = estimate(cluster=PRICES)
     table = build_sample().to_pydict()
@@ -103,7 +103,7 @@ def test_the_figures_follow_from_the_book() -> None:
     )
 
 
-def test_cost_never_falls_with_the_rate() -> None:
+def test_cost_never_falls_when_the_write_rate_rises() -> None:
     """More writes need as many servers, as much disk and as much money, or more."""
     simulation = simulate(build_design(cluster=PRICES, reads=[{**TAIL, "rate": "3000/s"}]))
     costs: list[tuple[float, ...]] = []
@@ -118,8 +118,7 @@ def test_cost_never_falls_with_the_rate() -> None:
     assert costs[0][0] < costs[-1][0]
 
 
-def test_servers_follow_the_skew_of_the_verdict() -> None:
-    """At the servers that are needed the busiest takes half of its capacity at most."""
+def test_with_the_needed_servers_the_busiest_takes_half_its_capacity_at_most() -> None:
     simulation = simulate(build_design(rate="25000/s"))
     busiest = judge_design(simulation, []).assessments[0].utilization
     assert busiest is not None
@@ -131,7 +130,7 @@ def test_servers_follow_the_skew_of_the_verdict() -> None:
     )
 
 
-def test_no_server_helps_a_hot_region() -> None:
+def test_more_servers_do_not_help_if_one_region_takes_all_writes() -> None:
     """Where one region takes all writes, more servers take nothing off it."""
     assert estimate(HOT_KEY, "5000/s").servers.value == 1
     needs = estimate(HOT_KEY, "20000/s", cluster=PRICES)
@@ -141,7 +140,9 @@ def test_no_server_helps_a_hot_region() -> None:
 
 
 @pytest.mark.parametrize("burst", [4, 8, 16])
-def test_a_busy_host_is_not_busier_in_the_burst_of_others(burst: int) -> None:
+def test_the_load_of_a_host_of_fixed_pace_does_not_rise_in_a_burst_of_other_hosts(
+    burst: int,
+) -> None:
     """A host with a fixed pace takes as much of a server when others come more often."""
     chance = Random(4)
     hosts: list[str] = []
@@ -160,7 +161,7 @@ def test_a_busy_host_is_not_busier_in_the_burst_of_others(burst: int) -> None:
 
 
 @pytest.mark.parametrize("splits", [["h1"], ["h1", *(f"x{n:02}" for n in range(14))]])
-def test_empty_regions_change_no_need(splits: list[str]) -> None:
+def test_empty_regions_do_not_change_the_needed_servers(splits: list[str]) -> None:
     """Two regions of half the writes each need two servers, whatever regions are empty."""
     sample = build_sample()
     hosts = [f"h{n % 2}" for n in range(sample.num_rows)]
@@ -169,7 +170,7 @@ def test_empty_regions_change_no_need(splits: list[str]) -> None:
     assert 2 == needs.servers.value, needs.servers
 
 
-def test_a_large_table_needs_servers_for_its_regions() -> None:
+def test_a_server_holds_at_most_200_regions_whatever_the_load() -> None:
     """A server holds 200 regions of 10 GiB at most, whatever the load."""
     needs = estimate(rate="1000/s", family={"ttl": "1400d"})
     assert needs.disk_bytes.value is not None
@@ -177,7 +178,7 @@ def test_a_large_table_needs_servers_for_its_regions() -> None:
     assert "200 regions × 10 GiB" in needs.servers.formula
 
 
-def test_bursts_count_for_servers_and_not_for_disk() -> None:
+def test_bursts_raise_the_needed_servers_but_not_the_disk() -> None:
     """Servers have to bear the peak; the table grows by the rate."""
     plain = estimate()
     peak = estimate(writes={"bursts": [{"at": "1h", "for": "1m", "times": 4}]})
@@ -193,16 +194,14 @@ def measure_plain_bytes(line: str) -> float:
 
 
 @pytest.mark.parametrize("encoding", ["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"])
-def test_what_repeats_is_compressed(encoding: str) -> None:
-    """Lines that repeat shrink with ZSTD, random ones hardly."""
+def test_zstd_shrinks_repeated_lines_and_hardly_random_ones(encoding: str) -> None:
     family = {"compression": "ZSTD", "encoding": encoding}
     for line, least, most in (("INFO served in {n} ms", 0, 0.35), ("{hex}", 20, 0.75)):
         needs = estimate(sample=build_sample(line=line), family=family)
         assert least < needs.event_disk_bytes < most * measure_plain_bytes(line)
 
 
-def test_delta_encodings_drop_what_keys_share() -> None:
-    """FAST_DIFF writes less than PREFIX, and PREFIX less than no encoding."""
+def test_fast_diff_writes_less_than_prefix_and_prefix_less_than_none() -> None:
     sizes = [
         estimate(family={"encoding": encoding}).event_disk_bytes
         for encoding in ("FAST_DIFF", "PREFIX", "NONE", "ROW_INDEX_V1")
@@ -210,7 +209,7 @@ def test_delta_encodings_drop_what_keys_share() -> None:
     assert sorted(sizes) == sizes
 
 
-def test_old_versions_do_not_count_twice() -> None:
+def test_rewritten_rows_add_nothing_to_a_family_of_one_version() -> None:
     """A row that is written again adds nothing to a family that keeps one version."""
     events = build_sample().append_column("level", pa.array(["INFO"] * EVENTS))
     design = Design(
@@ -223,7 +222,7 @@ def test_old_versions_do_not_count_twice() -> None:
     assert pytest.approx(200 * 3 * cell) == needs.disk_bytes.value
 
 
-def test_copies_of_a_family_are_its_own() -> None:
+def test_each_family_counts_its_own_dfs_replication() -> None:
     """A family with `dfs_replication` has so many copies, another one three."""
     three, two = estimate(), estimate(family={"dfs_replication": 2})
     assert pytest.approx((three.disk_bytes.value or 0) * 2 / 3) == two.disk_bytes.value
@@ -241,7 +240,7 @@ def test_copies_of_a_family_are_its_own() -> None:
         ({"sample": build_sample(50)}, "servers", "too few events"),
     ],
 )
-def test_an_unknown_figure_says_what_is_missing(
+def test_an_unknown_figure_names_the_option_to_declare(
     options: dict[str, Any], name: str, reason: str
 ) -> None:
     """A figure is unknown where its inputs are, with what to declare."""
@@ -250,14 +249,14 @@ def test_an_unknown_figure_says_what_is_missing(
     assert reason in figure.reason
 
 
-def test_one_price_gives_its_part() -> None:
+def test_a_price_counts_without_the_figures_of_the_other_price() -> None:
     """A declared price counts alone, and does not need the figures of the other."""
     needs = estimate(cluster={"price_per_server_hour": 2}, family={"ttl": 2**31 - 1})
     assert 730 * 2 == needs.cost_per_month.value
     assert "1 server × 730 h × 2" == needs.cost_per_month.formula
 
 
-def test_what_is_not_measured_is_told() -> None:
+def test_figures_that_were_not_measured_are_listed_as_assumptions() -> None:
     """Without a sample, or a codec, or a rate of a read, an assumption says so."""
     design = build_design(reads=[TAIL], writes={"for": "1s"})
     generated = open_source(design, None, None, second_half=False, seed=0)
@@ -273,14 +272,14 @@ def test_what_is_not_measured_is_told() -> None:
 
 @pytest.mark.parametrize("price", [0, -1, 1e12, float("nan"), float("inf"), "1 EUR", True])
 @pytest.mark.parametrize("name", PRICES)
-def test_a_price_is_a_number_above_zero(name: str, price: Any) -> None:
+def test_a_price_of_zero_or_less_is_a_mistake_at_its_option(name: str, price: Any) -> None:
     """Other prices are mistakes at their option."""
     with pytest.raises(InvalidDesign) as caught:
         build_design(cluster={name: price})
     assert [f"cluster.{name}"] == [one.path for one in caught.value.mistakes]
 
 
-def test_advice_shows_the_needs_of_every_key() -> None:
+def test_advise_shows_the_needed_resources_of_each_key() -> None:
     """The declared key and each pick have their figures, in text and as a document."""
     design = build_design(HOT_KEY, "20000/s", cluster=PRICES, reads=[{**TAIL, "rate": "10/s"}])
     advice = search(design, build_sample())
@@ -295,7 +294,7 @@ def test_advice_shows_the_needs_of_every_key() -> None:
     assert document["declared"]["resources"]["servers"]["reason"]
 
 
-def test_a_comparison_shows_the_needs_of_every_design() -> None:
+def test_a_comparison_shows_the_needed_resources_of_each_design() -> None:
     """The needs are measures of a comparison; prices of one design hold for all."""
     designs = [build_design(SPREAD_KEY, cluster=PRICES), build_design(HOT_KEY)]
     comparison = compare_designs(designs, build_sample())
@@ -310,7 +309,7 @@ def test_a_comparison_shows_the_needs_of_every_design() -> None:
     assert set(names) <= measures
 
 
-def test_a_comparison_without_rates_has_no_empty_rows() -> None:
+def test_a_comparison_without_rates_has_no_rows_of_needed_resources() -> None:
     """Without a rate nothing is said of servers, operations and cost."""
     designs = [build_design(SPREAD_KEY, None), build_design(HOT_KEY, None)]
     shown = "\n".join(format_comparison(compare_designs(designs, build_sample())))
@@ -320,7 +319,7 @@ def test_a_comparison_without_rates_has_no_empty_rows() -> None:
 
 
 @pytest.mark.parametrize("codec", ["ZSTD", "LZO"])
-def test_all_commands_mean_the_same_size(codec: str) -> None:
+def test_all_commands_report_the_same_table_size(codec: str) -> None:
     """The size of a table is one number, compressed where that is measured, for all that judges."""
     sample = build_sample()
     design = build_design(rate="9000/s", family={"ttl": "900d", "compression": codec})

@@ -50,7 +50,7 @@ def judged() -> JudgedDesign:
 
 
 @pytest.mark.parametrize(("change", "servers"), [("one_more_server", 5), ("double_servers", 8)])
-def test_more_servers_are_as_busy_as_estimated(
+def test_the_estimated_skew_for_more_servers_equals_a_simulation(
     judged: JudgedDesign, change: str, servers: int
 ) -> None:
     """The skew over more servers is that of a simulation with as many."""
@@ -60,7 +60,7 @@ def test_more_servers_are_as_busy_as_estimated(
     assert pytest.approx(real, rel=0.03) == found.value
 
 
-def test_a_busier_value_is_as_heavy_as_estimated(judged: JudgedDesign) -> None:
+def test_the_estimated_skew_for_a_busier_value_equals_a_simulation(judged: JudgedDesign) -> None:
     """The skew is that of a sample in which the busiest host occurs ten times as often."""
     found = get_change(judged, "heaviest_value")
     assert "host h0" == found.subject
@@ -70,7 +70,9 @@ def test_a_busier_value_is_as_heavy_as_estimated(judged: JudgedDesign) -> None:
     assert found.value > 1.5 * judged.simulation.verdict.skew
 
 
-def test_values_are_as_uneven_as_estimated(judged: JudgedDesign) -> None:
+def test_the_estimated_skew_for_a_more_uneven_distribution_equals_a_simulation(
+    judged: JudgedDesign,
+) -> None:
     """The skew is that of a sample drawn from the more uneven distribution."""
     found = get_change(judged, "zipf")
     real = judge(draw_hosts(1.0)).simulation.verdict.skew
@@ -78,7 +80,9 @@ def test_values_are_as_uneven_as_estimated(judged: JudgedDesign) -> None:
     assert found.value > judged.simulation.verdict.skew
 
 
-def test_five_times_the_rates_are_five_times_the_load(judged: JudgedDesign) -> None:
+def test_five_times_the_rates_give_five_times_the_load_on_the_busiest_server(
+    judged: JudgedDesign,
+) -> None:
     """The busiest server takes the writes and the reads of five times the rate."""
     found = get_change(judged, "rate")
     larger = judge(draw_hosts(0.8), rate=10_000)
@@ -88,7 +92,7 @@ def test_five_times_the_rates_are_five_times_the_load(judged: JudgedDesign) -> N
     assert pytest.approx(writes.utilization + reads, rel=0.05) == found.value
 
 
-def test_a_year_is_what_is_kept_of_it() -> None:
+def test_the_size_after_a_year_counts_only_rows_within_the_time_to_live() -> None:
     """A table that is kept for ten years is as large after one as one that is kept for it."""
     ten_days, year, ten_years = (
         get_change(judge(draw_hosts(0.0)[:4_000], ttl=ttl), "year").value
@@ -97,12 +101,12 @@ def test_a_year_is_what_is_kept_of_it() -> None:
     assert pytest.approx(36.5 * ten_days) == year == pytest.approx(ten_years)
 
 
-def test_values_that_are_equally_frequent_have_no_heaviest() -> None:
+def test_no_busiest_value_is_reported_of_unique_values() -> None:
     """Neither a busiest value nor a more uneven distribution is told of unique values."""
     names = {one.change for one in judge([f"h{n}" for n in range(EVENTS)]).robustness}
     assert names == {"rate", "one_more_server", "double_servers", "year"}
 
 
-def test_few_events_tell_nothing() -> None:
+def test_robustness_is_not_reported_of_too_few_events() -> None:
     """Nothing is said of events that are too few to judge the writes."""
     assert () == judge(["a", "b"] * 20).robustness

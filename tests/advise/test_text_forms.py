@@ -28,7 +28,7 @@ def is_plain_integer(text: str) -> bool:
 
 
 @given(st.lists(NEARLY_INTEGERS, min_size=1, max_size=4))
-def test_plain_integers_are_those_that_python_writes(texts: list[str]) -> None:
+def test_texts_are_parsed_only_if_python_writes_the_same_integer(texts: list[str]) -> None:
     """Texts are parsed if Python writes each of them as the same integer of 64 bits."""
     numbers = parse_plain_integers(pa.array(texts))
     expected = list(map(int, texts)) if all(map(is_plain_integer, texts)) else None
@@ -36,7 +36,7 @@ def test_plain_integers_are_those_that_python_writes(texts: list[str]) -> None:
 
 
 @given(INTEGERS)
-def test_each_plain_integer_has_the_integer_forms(number: int) -> None:
+def test_each_plain_integer_matches_the_patterns_of_integer_forms(number: int) -> None:
     """The patterns of the integer forms, and of digits if it has no sign, match an integer."""
     texts = pa.array([str(number)])
     matching = {one.name for one in TEXT_FORMS if one.matches_all(texts)}
@@ -45,7 +45,7 @@ def test_each_plain_integer_has_the_integer_forms(number: int) -> None:
 
 
 @given(st.lists(st.lists(NEARLY_INTEGERS, min_size=1, max_size=30), min_size=1, max_size=4))
-def test_statistics_of_integers_do_not_depend_on_the_quick_way(batches: list[list[str]]) -> None:
+def test_the_quick_path_for_integers_gives_the_same_statistics(batches: list[list[str]]) -> None:
     """A column has the statistics that it has if all its texts are matched by patterns."""
 
     class SlowColumnStats(ColumnStats):

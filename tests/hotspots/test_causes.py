@@ -97,7 +97,7 @@ def compute_mean_share(regions: list[int]) -> float:
         ("['log-'][desc(id)]", "fall"),
     ],
 )
-def test_a_front_rises_or_falls(key: str, direction: str) -> None:
+def test_a_key_that_begins_with_rising_values_is_a_moving_front(key: str, direction: str) -> None:
     """Keys that begin with the time or with a rising number are a moving front and nothing else."""
     found = simulate_rows(key, make_even_hosts(), SIXTEEN)
     cause = get_only_cause(found, "moving_front")
@@ -116,7 +116,9 @@ def test_a_front_rises_or_falls(key: str, direction: str) -> None:
         ("[time_bucket(ts, 1h)][host][ts]", SIXTEEN, 5.2),
     ],
 )
-def test_a_step_of_the_clock_in_front_is_a_front(key: str, splits: Any, skew: float) -> None:
+def test_a_key_that_begins_with_the_day_or_hour_is_a_moving_front(
+    key: str, splits: Any, skew: float
+) -> None:
     """Keys of one day or hour are a front, also where region boundaries divide this one day."""
     found = simulate_rows(key, make_even_hosts(), splits, writes={"time": "ts"})
     cause = get_only_cause(found, "moving_front")
@@ -125,7 +127,7 @@ def test_a_step_of_the_clock_in_front_is_a_front(key: str, splits: Any, skew: fl
     assert cause.needs_key
 
 
-def test_the_figures_of_a_front_are_those_of_a_direct_count() -> None:
+def test_step_spread_and_share_of_a_front_agree_with_a_direct_count() -> None:
     """Step, spread and share of a front agree with a count of sorted lists."""
     rows = delay_rows(make_even_hosts(), 0.2, EVENTS // 5)
     splits = [_escape_time(START + n * EVENTS // 16) for n in range(1, 16)]
@@ -167,13 +169,13 @@ def delay_rows(rows: list[Row], share: float, most: int) -> list[Row]:
 
 @pytest.mark.parametrize("share", [0.1, 0.3])
 @pytest.mark.parametrize("most", [300, EVENTS // 2])
-def test_late_events_do_not_hide_a_front(share: float, most: int) -> None:
+def test_a_front_is_found_although_three_events_in_ten_are_late(share: float, most: int) -> None:
     """A front is found although three events in ten are late, even by half of all the time."""
     found = simulate_rows("[ts][host]", delay_rows(make_even_hosts(), share, most), SIXTEEN)
     assert "rise" == get_only_cause(found, "moving_front").evidence["direction"]
 
 
-def test_disorder_within_minutes_does_not_hide_a_front() -> None:
+def test_a_log_shuffled_within_each_minute_is_still_a_front() -> None:
     """A log whose lines are shuffled within each minute is still a front."""
     rows, chance, ordered = [], random.Random(3), make_even_hosts()
     for at in range(0, EVENTS, 60):
@@ -194,12 +196,12 @@ def test_disorder_within_minutes_does_not_hide_a_front() -> None:
         ("[reverse(id)]", {"algorithm": "uniform", "regions": 16}),
     ],
 )
-def test_what_spreads_rows_is_no_front(key: str, splits: Any) -> None:
+def test_a_time_after_a_spreading_part_is_no_hot_front(key: str, splits: Any) -> None:
     """A time after a spreading part of the key moves too, but is not a hot front."""
     assert [] == simulate_rows(key, make_even_hosts(MANY_EVENTS), splits).causes
 
 
-def test_old_data_in_no_order_is_no_front() -> None:
+def test_rows_that_arrive_in_no_order_of_time_make_no_front() -> None:
     """A key that begins with the time is even for rows that arrive in no order of time."""
     rows = make_even_hosts(MANY_EVENTS)
     random.Random(4).shuffle(rows)
@@ -207,7 +209,7 @@ def test_old_data_in_no_order_is_no_front() -> None:
     assert [] == found.causes
 
 
-def test_a_file_in_no_order_of_time_is_replayed_in_order() -> None:
+def test_rows_exported_in_no_order_are_replayed_in_the_order_of_their_times() -> None:
     """Rows that were exported in no order make a front in the order of their times."""
     rows = make_even_hosts()
     random.Random(4).shuffle(rows)
@@ -218,7 +220,7 @@ def test_a_file_in_no_order_of_time_is_replayed_in_order() -> None:
     assert "RK101" in {one.code for one in told.findings}
 
 
-def test_one_tenant_before_the_time_is_still_a_front() -> None:
+def test_a_field_of_one_value_before_the_time_does_not_prevent_a_front() -> None:
     """A field with a single value before the time does not spread the rows."""
     rows = [("only", number, time) for _, number, time in make_even_hosts()]
     cause = get_only_cause(simulate_rows("[host][ts][id]", rows, SIXTEEN), "moving_front")
@@ -231,7 +233,7 @@ def test_one_tenant_before_the_time_is_still_a_front() -> None:
 @pytest.mark.parametrize(
     ("step", "n", "reached"), [(3_600, 16, 1), (300, 16, 4), (300, 10, 1), (60, 16, 4), (7, 21, 3)]
 )
-def test_remainders_of_stepped_times_reach_n_over_gcd(step: int, n: int, reached: int) -> None:
+def test_stepped_times_reach_n_over_gcd_remainders(step: int, n: int, reached: int) -> None:
     """Times with a step reach n / gcd(step, n) remainders, as a direct count shows."""
     # Only of many events is it sure that three remainders are more than chance makes.
     count = 20_000 if step == 7 else EVENTS
@@ -250,7 +252,7 @@ def test_remainders_of_stepped_times_reach_n_over_gcd(step: int, n: int, reached
     assert max(8 / reached, 1) <= cause.explained_skew <= found.verdict.skew
 
 
-def test_milliseconds_rounded_to_seconds_reach_two_of_sixteen() -> None:
+def test_milliseconds_of_whole_seconds_reach_two_of_16_remainders() -> None:
     """Whole seconds in milliseconds reach two of 16 remainders, as 1000 modulo 16 is 8."""
     fields = {**FIELDS, "ts": "timestamp_ms"}
     rows = [(host, k, time * 1_000) for host, k, time in make_even_hosts()]
@@ -272,7 +274,7 @@ def test_milliseconds_rounded_to_seconds_reach_two_of_sixteen() -> None:
         "[digest(time_bucket(ts, 1h), ts, 4)][host]",
     ],
 )
-def test_a_hash_of_a_stretch_of_time_is_hot_for_as_long(key: str) -> None:
+def test_a_hash_of_the_hour_is_hot_in_short_windows(key: str) -> None:
     """A hash of the hour puts all its events into one region, so short windows are hot."""
     splits = {"algorithm": "uniform", "regions": 16} if "digest" in key else "per_bucket"
     rows = [(host, k, START + k // (EVENTS // 10) * 3_600) for host, k, _ in make_even_hosts()]
@@ -282,7 +284,7 @@ def test_a_hash_of_a_stretch_of_time_is_hot_for_as_long(key: str) -> None:
     assert 1.0 == found.region_shares.mean
 
 
-def test_seconds_are_hot_only_at_the_shortest_width() -> None:
+def test_a_remainder_of_seconds_is_hot_only_in_short_windows() -> None:
     """A remainder of seconds is even over a minute, and its hot seconds are found as a cause."""
     fields = {"host": {"type": "text", "distinct": 500}, "ts": "timestamp_s"}
     design = Design(
@@ -295,7 +297,7 @@ def test_seconds_are_hot_only_at_the_shortest_width() -> None:
 
 
 @pytest.mark.parametrize("key", ["[mod(ts, 16)][ts][host]", "[bucket(ts, 16)][ts][host]"])
-def test_times_without_steps_fill_all_remainders(key: str) -> None:
+def test_one_event_a_second_fills_all_remainders_evenly(key: str) -> None:
     """One event a second over hours makes no window hot, so no cause is found."""
     assert [] == simulate_rows(key, make_even_hosts(MANY_EVENTS)).causes
 
@@ -320,7 +322,7 @@ def make_skewed_hosts(share: float, count: int = EVENTS) -> list[Row]:
         ("[digest(host, 4)][ts][host]", {"algorithm": "uniform", "regions": 16}),
     ],
 )
-def test_a_hot_entity_is_named_with_its_share(key: str, splits: Any) -> None:
+def test_a_host_with_a_third_of_all_events_is_named_as_the_cause(key: str, splits: Any) -> None:
     """A host with a third of all events is found as the cause, whether the key hashes it or not."""
     rows = make_skewed_hosts(0.33)
     found = simulate_rows(key, rows, splits)
@@ -335,12 +337,12 @@ def test_a_hot_entity_is_named_with_its_share(key: str, splits: Any) -> None:
 
 
 @pytest.mark.parametrize("key", ["[bucket(host, ts, 16)][host][ts]", "[salt(16)][host][ts]"])
-def test_a_hot_entity_that_is_spread_is_no_cause(key: str) -> None:
+def test_a_busy_host_that_buckets_spread_is_no_cause(key: str) -> None:
     """Buckets over more fields than the host spread its rows, and no cause is found."""
     assert [] == simulate_rows(key, make_skewed_hosts(0.33, MANY_EVENTS)).causes
 
 
-def test_bounded_spread_cools_a_whale() -> None:
+def test_a_bounded_spread_cools_a_heavy_host() -> None:
     """A host listed as heavy lies in 8 of 16 buckets; in one bucket its skew would be 2.6."""
     fields = {**FIELDS, "host": {"type": "text", "max_bytes": 16, "heavy": ["hot"]}}
     found = simulate_rows(
@@ -364,7 +366,7 @@ def make_bursts(windows: int = 50, size: int = WINDOW) -> list[Row]:
 
 
 @pytest.mark.parametrize("key", ["[bucket(host, 16)][host][ts]", "[host][ts]"])
-def test_bursts_of_single_entities_are_named(key: str) -> None:
+def test_bursts_of_a_different_host_in_each_window_are_named(key: str) -> None:
     """Where a different host fills each window, the worst of these bursts is found as the cause."""
     rows = make_bursts()
     splits: Any = "per_bucket" if key.startswith("[bucket") else ["h3", "h7", "w2", "w4"]
@@ -391,7 +393,7 @@ def test_bursts_of_single_entities_are_named(key: str) -> None:
     assert pytest.approx(found.design.cluster.servers * mean) == cause.bound
 
 
-def test_bursts_shorter_than_the_windows_of_equal_counts_are_named() -> None:
+def test_ten_second_bursts_are_found_in_windows_of_time() -> None:
     """A hundred bursts of ten seconds are found in windows of time alone."""
     rows = [(host, n, START + n // 40) for host, n, _ in make_bursts(100, 400)]
     chance = random.Random(9)
@@ -412,7 +414,7 @@ def test_bursts_shorter_than_the_windows_of_equal_counts_are_named() -> None:
     assert pytest.approx(sum(tops.values()) / len(rows), rel=0.03) == figures["mean_share"]
 
 
-def test_the_same_events_in_no_order_are_no_bursts() -> None:
+def test_bursts_shuffled_over_the_whole_time_are_not_found_as_bursts() -> None:
     """Events of bursts that are shuffled over the whole time are not found as bursts."""
     rows = make_bursts(size=MANY_EVENTS // 50)
     random.Random(7).shuffle(rows)
@@ -420,7 +422,7 @@ def test_the_same_events_in_no_order_are_no_bursts() -> None:
     assert [] == found.causes
 
 
-def test_values_that_met_are_named_with_their_sum() -> None:
+def test_busy_hosts_in_one_bucket_are_named_with_their_total_share() -> None:
     """Three busy hosts in one of eight buckets are found as a collision, with their total share."""
     bucket = bind_key("[bucket(host, 8)]", {"host": "text"})
     met = [host for host in (f"b{n}" for n in range(99)) if b"\2" == bucket.encode({"host": host})]
@@ -441,7 +443,7 @@ def test_values_that_met_are_named_with_their_sum() -> None:
     assert all(f"host {host}" in cause.message for host in busy)
 
 
-def test_a_host_above_a_servers_share_is_named() -> None:
+def test_a_host_with_a_seventh_of_the_events_is_a_cause() -> None:
     """A host with a seventh of the events fills less than 1.5 of 8 regions and is still a cause."""
     rows = make_skewed_hosts(0.15)
     cause = get_only_cause(simulate_rows("[bucket(host, 8)][host][ts]", rows), "hot_entity")
@@ -451,7 +453,7 @@ def test_a_host_above_a_servers_share_is_named() -> None:
 # Hot row
 
 
-def test_a_counter_that_everybody_writes_is_a_hot_row() -> None:
+def test_a_counter_row_with_a_fifth_of_the_writes_is_a_hot_row() -> None:
     """A row with a fifth of the writes is found as a hot row, not as a hot entity."""
     rows = make_skewed_hosts(0.2)
     cause = get_only_cause(simulate_rows("[host]", rows, SIXTEEN), "hot_row")
@@ -462,7 +464,7 @@ def test_a_counter_that_everybody_writes_is_a_hot_row() -> None:
     assert pytest.approx(8 * replayed.count("hot") / len(replayed)) == cause.bound
 
 
-def test_rows_that_the_time_tells_apart_are_no_hot_row() -> None:
+def test_a_busy_host_with_the_time_in_its_key_is_no_hot_row() -> None:
     """With the time after it in the key, a busy host is a hot entity with many rows."""
     cause = get_only_cause(
         simulate_rows("[host][ts]", make_skewed_hosts(0.2), SIXTEEN), "hot_entity"
@@ -470,14 +472,14 @@ def test_rows_that_the_time_tells_apart_are_no_hot_row() -> None:
     assert "row" not in cause.evidence
 
 
-def test_a_row_that_many_events_share_by_design_is_no_hot_row() -> None:
+def test_a_busy_host_with_many_events_per_time_slice_is_no_hot_row() -> None:
     """A busy host whose time slices hold many events a row is a hot entity, not a hot row."""
     found = simulate_rows("[host][time_slice(ts, 1d)]", make_skewed_hosts(0.3), SIXTEEN)
     assert ["hot_entity"] == [cause.code for cause in found.causes]
 
 
 @pytest.mark.parametrize("splits", ["sample", "per_bucket"])
-def test_a_share_is_told_of_the_events_that_it_is_a_share_of(splits: str) -> None:
+def test_the_share_of_a_cause_is_of_the_replayed_events(splits: str) -> None:
     """A host that wakes up late has another share of what is replayed than of the recording."""
     chance = random.Random(2)
     hosts = [
@@ -501,7 +503,7 @@ def test_a_share_is_told_of_the_events_that_it_is_a_share_of(splits: str) -> Non
 @pytest.mark.parametrize(
     ("values", "key"), [(47, "[bucket(host, 16)][host][ts]"), (5, "[host][ts]")]
 )
-def test_few_entities_cannot_fill_the_regions(values: int, key: str) -> None:
+def test_too_few_entities_leave_regions_empty_as_counted(values: int, key: str) -> None:
     """47 equally busy sensors leave some of 16 regions empty, and the figures are those counted."""
     rows = [(f"s{n % values}", n, START + n) for n in range(2 * EVENTS)]
     splits = "per_bucket" if "bucket" in key else [f"s{n}" for n in range(1, 16)]
@@ -516,7 +518,7 @@ def test_few_entities_cannot_fill_the_regions(values: int, key: str) -> None:
 
 
 @pytest.mark.parametrize(("distinct", "is_enough"), [(None, False), (5, False), (400, True)])
-def test_declared_values_are_blamed_if_they_are_too_few_too(
+def test_too_few_declared_values_are_named_as_the_cause(
     distinct: int | None, is_enough: bool
 ) -> None:
     """Three hosts of a sample stand for 400 that fill 16 regions, or for five that do not."""
@@ -530,7 +532,7 @@ def test_declared_values_are_blamed_if_they_are_too_few_too(
     ]
 
 
-def test_pairs_under_quantiles_are_few() -> None:
+def test_twelve_pairs_leave_4_of_16_regions_empty() -> None:
     """Twelve pairs leave 4 of 16 regions empty and give two servers twice the load of others."""
     chance = random.Random(11)
     fields = {"a": "u32", "b": "u32", "ts": "timestamp_s"}
@@ -547,7 +549,7 @@ def test_pairs_under_quantiles_are_few() -> None:
     assert 1 < cause.bound <= found.verdict.skew
 
 
-def test_three_choices_a_region_each_are_few(tmp_path: Path) -> None:
+def test_three_values_with_a_region_each_get_no_remedy_of_more_regions(tmp_path: Path) -> None:
     """Where each of three values has its region, no larger number of regions is proposed."""
     fields = {"kind": {"type": "choice", "of": ["a", "b", "c"]}, "ts": "timestamp_s"}
     path = tmp_path / "rows.csv"
@@ -558,7 +560,7 @@ def test_three_choices_a_region_each_are_few(tmp_path: Path) -> None:
     assert all(cause.needs_key for cause in found.causes)
 
 
-def test_few_entities_explain_what_they_make() -> None:
+def test_the_skew_explained_by_few_entities_is_that_of_a_direct_count() -> None:
     """The explained skew is that of equally busy values in their regions, counted directly."""
     rows = [(f"d{n % 12}", n, START + n) for n in range(EVENTS // 12 * 12)]
     found = simulate_rows("[bucket(host, 16)][host][ts]", rows)
@@ -570,7 +572,7 @@ def test_few_entities_explain_what_they_make() -> None:
     assert pytest.approx(8 * 2 / 12) == cause.bound
 
 
-def test_sixteen_busy_carriers_are_few_and_one_is_hot() -> None:
+def test_sixteen_values_of_which_one_is_busy_are_found_as_few_and_as_hot() -> None:
     """Sixteen values of which one takes a fifth are found both as few and as hot."""
     chance = random.Random(8)
     rows = [
@@ -581,13 +583,12 @@ def test_sixteen_busy_carriers_are_few_and_one_is_hot() -> None:
     assert ["few_entities", "hot_entity"] == sorted(cause.code for cause in found.causes)
 
 
-def test_many_entities_fill_the_regions() -> None:
-    """A thousand hosts are enough for 16 hashed regions."""
+def test_a_thousand_hosts_are_enough_for_16_hashed_regions() -> None:
     rows = make_even_hosts(MANY_EVENTS, hosts=1_000)
     assert [] == simulate_rows("[bucket(host, 16)][host][ts]", rows).causes
 
 
-def test_few_values_before_many_are_not_to_blame() -> None:
+def test_few_values_before_the_host_are_no_cause_if_regions_lie_between_hosts() -> None:
     """Three kinds before the host are no cause where the boundaries lie between hosts."""
     fields = {**FIELDS, "kind": {"type": "text", "max_bytes": 4, "from": "host"}}
     rows = make_even_hosts(MANY_EVENTS)
@@ -598,7 +599,7 @@ def test_few_values_before_many_are_not_to_blame() -> None:
 # Integer imbalance
 
 
-def test_ten_regions_on_eight_servers() -> None:
+def test_ten_even_regions_on_eight_servers_have_a_skew_of_1_6() -> None:
     """Ten even regions on eight servers have a skew of at least 1.6, as two servers hold two."""
     rows = make_even_hosts(20_000, hosts=5_000)
     found = simulate_rows("[bucket(host, ts, 10)][host][ts]", rows)
@@ -614,8 +615,7 @@ def test_ten_regions_on_eight_servers() -> None:
     assert pytest.approx(1.6, rel=0.05) == skew == pytest.approx(8 * found.server_shares.total)
 
 
-def test_fewer_regions_than_servers() -> None:
-    """Three regions leave five of eight servers idle."""
+def test_three_regions_leave_five_of_eight_servers_idle() -> None:
     rows = make_even_hosts(hosts=5_000)
     cause = get_only_cause(
         simulate_rows("[bucket(host, ts, 3)][host][ts]", rows), "integer_imbalance"
@@ -624,7 +624,7 @@ def test_fewer_regions_than_servers() -> None:
 
 
 @pytest.mark.parametrize("key", ["[ts][host]", "[bucket(host, 10)][host][ts]"])
-def test_the_number_of_regions_is_not_to_blame_for_other_heat(key: str) -> None:
+def test_the_number_of_regions_is_no_cause_next_to_a_front(key: str) -> None:
     """Ten regions are not found as a cause next to a front or a hot host."""
     is_front = key.startswith("[ts]")
     rows = make_even_hosts() if is_front else make_skewed_hosts(0.5)
@@ -638,7 +638,7 @@ def test_the_number_of_regions_is_not_to_blame_for_other_heat(key: str) -> None:
 DECIMAL = [f"{n}0" for n in range(1, 10)]
 
 
-def test_hex_keys_under_decimal_splits() -> None:
+def test_decimal_splits_put_most_hexadecimal_keys_into_the_last_region() -> None:
     """Decimal splits put 43.75 % of hexadecimal keys, those from 9 on, into the last region."""
     rows = [(f"host-{n}", n, START + n) for n in range(EVENTS)]
     found = simulate_rows("[digest(host, 4, as=hex)][ts]", rows, DECIMAL, cluster={"servers": 10})
@@ -648,7 +648,7 @@ def test_hex_keys_under_decimal_splits() -> None:
     assert pytest.approx(10 * cause.evidence["share"]) == cause.bound
 
 
-def test_hex_buckets_under_decimal_splits_are_foreseen_exactly() -> None:
+def test_hexadecimal_buckets_under_decimal_splits_are_predicted_exactly() -> None:
     """Of 256 buckets in two hexadecimal digits, the predicted 112 begin with 9 or a letter."""
     rows = make_even_hosts(hosts=5_000)
     found = simulate_rows(
@@ -658,7 +658,7 @@ def test_hex_buckets_under_decimal_splits_are_foreseen_exactly() -> None:
     assert cause.message.startswith("43.75% of all keys fall into one of 10 regions. Keys lie ")
 
 
-def test_small_ids_under_splits_of_all_bytes() -> None:
+def test_ids_of_small_numbers_lie_in_one_region_of_byte_wide_splits() -> None:
     """Ids below 2^24 begin with 00, so splits of the whole byte range leave all in one region."""
     found = simulate_rows(
         "[code(host, width=3)][ts]",
@@ -672,7 +672,7 @@ def test_small_ids_under_splits_of_all_bytes() -> None:
     assert 8.0 == cause.bound
 
 
-def test_regions_cut_by_time_behind_buckets_are_left_behind() -> None:
+def test_regions_split_by_time_within_buckets_get_no_new_rows() -> None:
     """Of four regions a bucket that are split by time, three get no rows."""
     found = simulate_rows(
         "[bucket(host, 16)][ts][host]",
@@ -693,7 +693,7 @@ HEX_STRING = {"algorithm": "hex_string", "regions": 16}
     "values", [6, *(pytest.param(n, marks=pytest.mark.long) for n in (12, 30)), 60]
 )
 @pytest.mark.parametrize("hot", [0.0, 0.4])
-def test_few_values_beside_the_splits_are_not_to_blame(
+def test_names_with_one_beginning_are_blamed_on_the_splits(
     values: int, splits: Any, hot: float
 ) -> None:
     """Names with one beginning lie in one of 16 regions because of the splits, not their number."""
@@ -718,7 +718,7 @@ def test_few_values_beside_the_splits_are_not_to_blame(
 
 
 @pytest.mark.parametrize("values", [2, 5, 30])
-def test_few_values_that_fill_what_they_can_are_to_blame(values: int) -> None:
+def test_few_values_with_a_region_each_are_named_as_the_cause(values: int) -> None:
     """Where each of the first values has its own region, too few values are the cause."""
     rows = [(f"s{n % values:02}", n, START + n) for n in range(EVENTS)]
     splits = [f"s{n:02}" for n in range(1, 16)]
@@ -736,12 +736,12 @@ def test_few_values_that_fill_what_they_can_are_to_blame(values: int) -> None:
         ("[code(host, width=3)][ts]", SIXTEEN),
     ],
 )
-def test_splits_that_meet_the_keys(key: str, splits: Any) -> None:
+def test_splits_of_the_alphabet_of_the_keys_are_no_cause(key: str, splits: Any) -> None:
     """Splits of the keys' own alphabet, from a list or from the sample, are no cause."""
     assert [] == simulate_rows(key, make_even_hosts(MANY_EVENTS), splits).causes
 
 
-def test_late_keys_beyond_their_splits_are_not_told_to_cut_as_they_are() -> None:
+def test_the_remedy_for_keys_beyond_sampled_splits_is_not_to_sample_again() -> None:
     """The remedy for keys that left their sampled splits is not to sample such splits again."""
     rows = [("x" if n < 10_000 else f"y{n % 997}", n, START + n) for n in range(20_000)]
     rows = [(f"h{n % 499}" if host == "x" else host, n, time) for host, n, time in rows]
@@ -753,7 +753,7 @@ def test_late_keys_beyond_their_splits_are_not_told_to_cut_as_they_are() -> None
 # Uneven buckets
 
 
-def test_numbers_in_steps_reach_few_remainders() -> None:
+def test_multiples_of_four_reach_four_of_16_remainders() -> None:
     """Multiples of four have four of 16 remainders, which is predicted and recognised."""
     rows = [(host, 4 * n, time) for n, (host, _, time) in enumerate(make_even_hosts())]
     found = simulate_rows("[mod(id, 16)][id]", rows)
@@ -766,7 +766,7 @@ def test_numbers_in_steps_reach_few_remainders() -> None:
 
 
 @pytest.mark.parametrize("hash_name", ["murmur3", "crc32", "md5", "java31"])
-def test_good_hashes_spread_patterns(hash_name: str) -> None:
+def test_every_hash_but_the_weak_one_spreads_doubled_digits(hash_name: str) -> None:
     """Texts of doubled digits fill 16 buckets of each hash but the weak one."""
     chance = random.Random(9)
     digits = [chance.choices("0123456789", k=5) for _ in range(MANY_EVENTS)]
@@ -780,14 +780,14 @@ def test_good_hashes_spread_patterns(hash_name: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["[ts][host]", "[desc(ts)][host]", "[id]"])
-def test_one_region_under_a_front_would_not_be_cooler_as_many(key: str) -> None:
+def test_a_front_in_one_region_is_not_blamed_on_the_number_of_regions(key: str) -> None:
     """For a front in one region the cause is the front, not the number of regions."""
     cause = get_only_cause(simulate_rows(key, make_even_hosts(), None), "moving_front")
     assert "more regions would not change that" in cause.message
     assert 8.0 == cause.bound
 
 
-def test_one_region_of_what_does_not_move_is_one_too_few() -> None:
+def test_too_few_regions_are_the_cause_for_hosts_in_no_order() -> None:
     """For hosts in no order, too few regions are the cause, since more regions are cooler."""
     cause = get_only_cause(
         simulate_rows("[host][ts]", make_even_hosts(), None), "integer_imbalance"
@@ -800,7 +800,7 @@ def test_one_region_of_what_does_not_move_is_one_too_few() -> None:
 
 
 @pytest.mark.parametrize("events", [20, 60, 99])
-def test_of_few_events_no_cause_is_told(events: int) -> None:
+def test_no_cause_is_claimed_of_too_few_events(events: int) -> None:
     """A few events of one host are hot, no cause is claimed, and a remark says so."""
     rows = [(f"h{n // 99}", n, START + n) for n in range(events)]
     found = simulate_rows("[bucket(host, 16)][host][ts]", rows)
@@ -811,7 +811,7 @@ def test_of_few_events_no_cause_is_told(events: int) -> None:
 
 
 @pytest.mark.parametrize("events", [120, 400])
-def test_few_events_of_many_values_are_no_few_values(events: int) -> None:
+def test_few_events_of_many_hosts_do_not_show_that_hosts_are_few(events: int) -> None:
     """A few events of different hosts are no evidence that there are few hosts."""
     rows = [(f"h{n}", n, START + n) for n in range(events)]
     found = simulate_rows("[bucket(host, 256)][host][ts]", rows)
@@ -823,7 +823,7 @@ def test_few_events_of_many_values_are_no_few_values(events: int) -> None:
 
 
 @pytest.mark.parametrize("key", ["[ts][host]", "[bucket(host, 16)][host][ts]", "[host]"])
-def test_one_server_has_nothing_to_explain(key: str) -> None:
+def test_on_one_server_no_cause_is_found(key: str) -> None:
     """On one server no cause is found, however uneven the regions are."""
     rows = make_skewed_hosts(0.3)
     splits: Any = "per_bucket" if "bucket" in key else SIXTEEN
@@ -831,14 +831,14 @@ def test_one_server_has_nothing_to_explain(key: str) -> None:
     assert ("even", []) == (found.verdict.level, found.causes)
 
 
-def test_two_rows_have_nothing_to_explain() -> None:
+def test_two_events_on_eight_servers_have_no_cause() -> None:
     """Two events lie on at most two of eight servers by chance, and no cause is found."""
     rows = [("a", 1, START), ("b", 2, START + 1)]
     found = simulate_rows("[bucket(host, 16)][host][ts]", rows)
     assert ("even", []) == (found.verdict.level, found.causes)
 
 
-def test_every_cause_says_what_it_is() -> None:
+def test_every_cause_is_tested_documented_and_named() -> None:
     """Each cause is expected by a test of this file, and has a docstring and its own name."""
     text = Path(__file__).read_text(encoding="utf-8")
     assert [] == [name for name in CAUSES if f'"{name}")' not in text]
@@ -847,7 +847,7 @@ def test_every_cause_says_what_it_is() -> None:
         assert (cause.__doc__ or "").strip()
 
 
-def test_a_date_in_front_is_a_front_from_the_next_day_on() -> None:
+def test_events_of_a_single_date_make_a_front() -> None:
     """Events of one date lie within one step of it, though a date has no unit of time."""
     rows = {"day": ["2024-03-01"] * EVENTS, "id": [n * 7919 % 1_000 for n in range(EVENTS)]}
     design = Design(

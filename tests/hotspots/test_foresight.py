@@ -113,7 +113,7 @@ CASES: list[tuple[str, Any, Any, dict[str, float]]] = [
 
 
 @pytest.mark.parametrize(("key", "splits", "writes", "expected"), CASES)
-def test_causes_are_foreseen_from_the_declaration(
+def test_causes_are_predicted_from_the_declaration_with_their_skew(
     key: str, splits: Any, writes: Any, expected: dict[str, float]
 ) -> None:
     """The predicted causes are those that the declaration implies, each with its skew."""
@@ -126,7 +126,9 @@ def test_causes_are_foreseen_from_the_declaration(
     ("step", "n", "reached"),
     [(3_600, 16, 1), (300, 16, 4), (300, 10, 1), (86_400, 7, 7), (1, 16, 16)],
 )
-def test_steps_of_times_that_a_sample_showed_are_used(step: int, n: int, reached: int) -> None:
+def test_the_time_step_of_a_sample_decides_the_predicted_remainders(
+    step: int, n: int, reached: int
+) -> None:
     """The step of a sample's times decides how many remainders are predicted."""
     facts = {"ts": FieldFacts(value_count=100, distinct_count=90, step=step, rising_share=1.0)}
     (cause,) = (
@@ -142,7 +144,7 @@ def test_steps_of_times_that_a_sample_showed_are_used(step: int, n: int, reached
 
 
 @pytest.mark.parametrize("greatest_share", [0.8, 0.95, 0.999])
-def test_a_status_that_most_events_have_is_no_clock(greatest_share: float) -> None:
+def test_a_status_that_most_events_have_is_no_moving_front(greatest_share: float) -> None:
     """The greatest value is never below those before it, and says nothing of the others."""
     chance = np.random.default_rng(2)
     rows = {
@@ -159,7 +161,7 @@ def test_a_status_that_most_events_have_is_no_clock(greatest_share: float) -> No
 
 
 @pytest.mark.parametrize("every", [5, pytest.param(20, marks=pytest.mark.long)])
-def test_values_of_which_the_newest_come_most_are_a_front(every: int) -> None:
+def test_a_distribution_that_prefers_the_newest_values_is_a_predicted_front(every: int) -> None:
     """A draw that prefers the newest values is predicted as a front, as a replay measures it."""
     values = 16_384
     draw = {"kind": "latest", "every": every}
@@ -180,7 +182,7 @@ def test_values_of_which_the_newest_come_most_are_a_front(every: int) -> None:
 
 
 @pytest.mark.parametrize(("theta", "expected"), [(0.99, ["moving_front"]), (0.4, [])])
-def test_newest_values_that_come_little_more_than_others_are_none(
+def test_a_front_is_predicted_only_if_the_newest_tenth_takes_half_of_the_events(
     theta: float, expected: list[str]
 ) -> None:
     """A front is predicted only if the newest tenth of the values takes half of the events."""
@@ -191,14 +193,14 @@ def test_newest_values_that_come_little_more_than_others_are_none(
     assert expected == [code for code in found if code == "moving_front"]
 
 
-def test_the_largest_comes_first() -> None:
+def test_predicted_causes_are_sorted_by_their_skew() -> None:
     """Predicted causes are sorted by the skew that they explain."""
     bounds = [one.bound for one in predict_causes(build_design("[whale]", ["0001", "0002"]))]
     assert 2 == len(bounds)
     assert sorted(bounds, reverse=True) == bounds
 
 
-def test_a_time_that_a_sample_showed_in_no_order_is_no_front() -> None:
+def test_a_sample_in_no_order_of_time_predicts_no_front() -> None:
     """A recording in no order of time is no front if rows are declared to arrive in its order."""
     facts = {"ts": FieldFacts(value_count=1_000, distinct_count=900, rising_share=0.01)}
     unsorted = build_design("[ts][host]", UNIFORM, {"sort": False})
@@ -228,7 +230,7 @@ def test_a_time_that_a_sample_showed_in_no_order_is_no_front() -> None:
         ("[digest(whale, id, 2)][whale][id]", [chr(n) for n in range(1, 16)], None),
     ],
 )
-def test_a_boundary_or_a_spread_helps_a_heavy_value_as_far_as_it_divides_it(
+def test_a_heavy_value_counts_by_its_fullest_region(
     key: str, cut: list[str], inside: float | None
 ) -> None:
     """A heavy value counts by its fullest region; a boundary within its times does not help."""
@@ -248,7 +250,7 @@ def encode_split(cut: str) -> bytes:
     "pieces", [1, 2, *(pytest.param(n, marks=pytest.mark.long) for n in (3, 4, 6)), 8]
 )
 @pytest.mark.parametrize("least", [0.0, 0.9])
-def test_of_keys_that_came_the_fullest_region_is_counted(
+def test_a_heavy_value_divided_by_boundaries_is_predicted_as_replayed(
     pieces: int, least: float, tmp_path: Path
 ) -> None:
     """A heavy value that boundaries divide is predicted by its fullest region, as replayed."""
@@ -275,8 +277,7 @@ def _escape_number(number: int) -> str:
     return "".join(f"\\x{byte:02X}" for byte in number.to_bytes(4, "big"))
 
 
-def test_a_value_that_is_not_listed_keeps_one_bucket_of_a_bounded_spread(tmp_path: Path) -> None:
-    """A heavy value outside the list of a bounded spread is found."""
+def test_a_heavy_value_outside_the_list_of_a_bounded_spread_is_found(tmp_path: Path) -> None:
     stars = {"uid1": 0.3, "uid2": 0.25}
     chance = Random(1)
     others = [f"u{n}" for n in range(400)]
@@ -306,7 +307,7 @@ def test_a_value_that_is_not_listed_keeps_one_bucket_of_a_bounded_spread(tmp_pat
     ("kind", "splits", "is_missed"),
     [("u64", 16, True), ("u32", 16, False), ("u32", "40", True), ("u64", "sample", False)],
 )
-def test_splits_are_judged_by_the_keys_that_came(
+def test_splits_that_the_sampled_keys_never_reach_are_reported(
     kind: str, splits: int | str, is_missed: bool, tmp_path: Path
 ) -> None:
     """Numbers below 2^32 in eight bytes lie in one of 16 even regions, which check reports."""
@@ -342,14 +343,14 @@ def test_splits_are_judged_by_the_keys_that_came(
 
 
 @pytest.mark.parametrize(
-    ("distinct", "said"),
+    ("distinct", "message"),
     [
         (None, "If user has at most 1,000,000 values and they count up"),
         (70_000_000, "If the 70,000,000 values of user count up"),
     ],
 )
-def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
-    distinct: int | None, said: str
+def test_possibly_rising_numbers_are_reported_as_information_only(
+    distinct: int | None, message: str
 ) -> None:
     """Without a sample, possibly rising numbers are reported as information, not as a warning."""
     user: dict[str, Any] = (
@@ -359,20 +360,23 @@ def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
     design = Design("m", "[user]", fields={"user": user}, splits=UNIFORM, writes=writes)
     [told] = [one for one in check_design(design).findings if one.code == "RK201"]
     assert "info" == told.severity
-    assert said in told.message
+    assert message in told.message
     assert "user reaches only 1 of 16 regions" in told.message
     assert ["missed_splits"] == [one.code for one in run(design).causes]
 
 
 @pytest.mark.parametrize("number", ["u8", "i8", "u16", "i16"])
 @pytest.mark.parametrize("key", ["[n]", "[desc(n)]"])
-def test_of_numbers_that_may_be_all_of_their_type_nothing_is_assumed(key: str, number: str) -> None:
-    """Numbers that may take every value of their type are not assumed to rise."""
+def test_numbers_that_may_take_every_value_of_their_type_are_not_assumed_to_rise(
+    key: str, number: str
+) -> None:
     assert [] == predict_causes(Design("m", key, fields={"n": number}, splits=UNIFORM))
 
 
 @pytest.mark.parametrize(("key", "reached"), [("[n:i8]", 9), ("[desc(n:i8)]", 8)])
-def test_more_numbers_are_declared_than_the_key_can_hold(key: str, reached: int) -> None:
+def test_declared_numbers_beyond_the_encoding_of_the_key_do_not_count(
+    key: str, reached: int
+) -> None:
     """Of the declared numbers those from 0 to 127 count, which the encoding in the key holds."""
     field = {"type": "i16", "distinct": 129, "draw": {"kind": "hotspot"}}
     design = Design("m", key, fields={"n": field}, splits=UNIFORM)
@@ -381,7 +385,7 @@ def test_more_numbers_are_declared_than_the_key_can_hold(key: str, reached: int)
     assert reached == count_regions_of_numbers(design, 129, boundaries)
 
 
-def test_of_numbers_that_came_nothing_is_assumed(tmp_path: Path) -> None:
+def test_sampled_numbers_in_no_order_predict_no_front(tmp_path: Path) -> None:
     """Sixty sampled numbers in no order suffice to predict that numbers do not rise."""
     design = Design("m", "[user]", fields={"user": "u64"}, splits=UNIFORM)
     rows = tmp_path / "rows.csv"
@@ -400,7 +404,9 @@ def test_of_numbers_that_came_nothing_is_assumed(tmp_path: Path) -> None:
         ("[status][id]", UNIFORM, 'splits = "per_bucket", which'),
     ],
 )
-def test_splits_that_miss_are_told_those_that_meet(key: str, splits: Any, remedy: str) -> None:
+def test_splits_that_miss_the_keys_get_a_remedy_that_meets_them(
+    key: str, splits: Any, remedy: str
+) -> None:
     """The remedy is equal steps for even bytes, else a sample together with its recording."""
     (found,) = (
         one for one in predict_causes(build_design(key, splits)) if one.code == "missed_splits"
@@ -408,7 +414,7 @@ def test_splits_that_miss_are_told_those_that_meet(key: str, splits: Any, remedy
     assert remedy in found.remedy
 
 
-def test_regions_within_a_bucket_are_cut_at_quantiles(tmp_path: Path) -> None:
+def test_regions_within_a_bucket_get_quantile_splits_as_remedy(tmp_path: Path) -> None:
     """More regions than buckets miss the bytes of texts; quantiles of as many regions are told."""
     path = tmp_path / "rows.csv"
     path.write_text("host,ts\n" + "".join(f"h{n % 900},{n}\n" for n in range(4_000)))
@@ -420,7 +426,7 @@ def test_regions_within_a_bucket_are_cut_at_quantiles(tmp_path: Path) -> None:
     assert "missed_splits" not in [one.code for one in run(followed, path).causes]
 
 
-def test_a_sample_that_is_declared_is_asked_for_no_more() -> None:
+def test_a_design_with_a_declared_sample_is_not_asked_for_one() -> None:
     """Where the design declares a recording, the remedy names its quantiles alone."""
     words = {"fields": FIELDS, "splits": HEX_STRING, "sample": {"path": "rows.csv"}}
     (found,) = predict_causes(Design("t", "[number][ts]", **words, writes={"time": "ts"}))

@@ -42,7 +42,7 @@ def rank_values(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]
     ids=["ids", "batches", "half", "more", "three", "middle"],
 )
 @pytest.mark.parametrize("falls", [False, True])
-def test_what_counts_up_moves(values: list[int], *, falls: bool) -> None:
+def test_ids_batches_and_runs_that_rise_are_a_front(values: list[int], *, falls: bool) -> None:
     """Ids, batches and runs of any length are a front."""
     found = find_front(
         rank_values([-value for value in values] if falls else values), has_times=False
@@ -52,12 +52,11 @@ def test_what_counts_up_moves(values: list[int], *, falls: bool) -> None:
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.75])
-def test_a_busy_value_stands(share: float) -> None:
-    """A busy value among random others is not a front."""
+def test_a_busy_value_among_random_others_is_no_front(share: float) -> None:
     assert find_front(rank_values(mix_with_other_values(9, share, 30)), has_times=False) is None
 
 
-def test_a_busy_value_stands_though_others_change() -> None:
+def test_a_busy_value_is_no_front_although_other_values_change() -> None:
     """A busy value is not a front either if the other values change over time."""
     first, last = (
         mix_with_other_values(9, 0.7, 10)[: EVENTS * 4 // 5],
@@ -67,7 +66,7 @@ def test_a_busy_value_stands_though_others_change() -> None:
 
 
 @pytest.mark.parametrize("quiet_share", [0.04, 0.1, 0.3])
-def test_a_value_that_becomes_busy_stands(quiet_share: float) -> None:
+def test_a_value_that_becomes_busy_is_no_front(quiet_share: float) -> None:
     """A value that nearly all events have, but for a time in which it has fewer, does not move."""
     quiet = int(quiet_share * EVENTS)
     chance = Random(7)

@@ -21,7 +21,9 @@ from rowkey.hotspots import (
     ("events", "places", "tolerance"),
     [(35, 8, 0.02), (400, 8, 0.01), (1_600, 8, 0.005), (2_000, 16, 0.01), (6_400, 64, 0.01)],
 )
-def test_chance_alone_is_what_throwing_shows(events: int, places: int, tolerance: float) -> None:
+def test_the_expected_skew_by_chance_agrees_with_seeded_throws(
+    events: int, places: int, tolerance: float
+) -> None:
     """The expected fullest place and its deviation agree with 20,000 seeded throws."""
     chance = np.random.default_rng(7)
     thrown = chance.multinomial(events, [1 / places] * places, size=20_000).max(axis=1)
@@ -36,12 +38,14 @@ PUBLISHED = [(35, 1.722), (100, 1.415), (400, 1.207), (1_600, 1.102), (6_400, 1.
 
 
 @pytest.mark.parametrize(("events", "expected"), PUBLISHED)
-def test_chance_alone_is_as_published(events: int, expected: float) -> None:
+def test_the_expected_skew_by_chance_agrees_with_the_published_table(
+    events: int, expected: float
+) -> None:
     """From 35 events on 8 servers on, the expected skew is within 1 % of the published table."""
     assert pytest.approx(expected, rel=0.01) == float(compute_even_skew(events, 8))
 
 
-def test_chance_alone_at_the_ends() -> None:
+def test_the_expected_skew_by_chance_is_right_for_one_event_and_for_very_many() -> None:
     """One event fills one place, a single place is even, and very many events are even."""
     assert (8.0, 1.0) == (float(compute_even_skew(1, 8)), float(compute_even_skew(5, 1)))
     assert pytest.approx(1, abs=1e-3) == float(compute_even_skew(10**8, 8))
@@ -52,7 +56,9 @@ def test_chance_alone_at_the_ends() -> None:
     st.lists(st.tuples(st.integers(-500, 5_000), st.integers(0, 2)), min_size=1, max_size=80),
     st.integers(2, 40),
 )
-def test_a_heat_map_keeps_every_operation(events: list[tuple[int, int]], columns: int) -> None:
+def test_a_load_map_counts_each_event_in_its_column(
+    events: list[tuple[int, int]], columns: int
+) -> None:
     """A heat map of any duration has few columns, and counts each event in its own column."""
     matrix = LoadMap(3, columns)
     for second, region in events:
@@ -70,14 +76,16 @@ def test_a_heat_map_keeps_every_operation(events: list[tuple[int, int]], columns
     assert [[*row, 0, 0] for row in sums.tolist()] == grouped[1].tolist()
 
 
-def test_an_empty_heat_map_is_empty() -> None:
+def test_a_load_map_without_events_has_no_column() -> None:
     """A heat map without events has no column."""
     first, dense = LoadMap(4).to_dense()
     assert (0, (0, 4)) == (first, dense.shape)
 
 
 @given(st.integers(1, 30), st.integers(1, 9), st.integers(0, 3))
-def test_every_placement_holds_every_region_once(regions: int, servers: int, seed: int) -> None:
+def test_every_placement_has_each_region_on_one_server(
+    regions: int, servers: int, seed: int
+) -> None:
     """Loads by server add up to the loads by region, and region counts differ by at most one."""
     placements = Placements(regions, servers, seed)
     counts = np.random.default_rng(seed).integers(0, 100, (5, regions))
@@ -96,8 +104,9 @@ def test_every_placement_holds_every_region_once(regions: int, servers: int, see
 
 
 @given(st.integers(1, 400), st.integers(1, 60), st.integers(1, 50))
-def test_windows_of_equal_counts_are_equal(events: int, windows: int, block: int) -> None:
-    """Windows of equal counts differ by at most one event, and each event has its window."""
+def test_windows_of_equal_counts_differ_by_one_event_at_most(
+    events: int, windows: int, block: int
+) -> None:
     counts = EqualCountWindows(events, 2, windows)
     for start in range(0, events, block):
         counts.add(np.zeros(min(block, events - start), np.int64))

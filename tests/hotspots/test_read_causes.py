@@ -102,7 +102,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("key", "read", "fields", "code"), CASES)
-def test_a_cause_is_found_and_names_no_untried_key(
+def test_a_read_cause_has_a_remedy_under_the_present_key(
     key: str, read: dict[str, Any], fields: dict[str, Any], code: str
 ) -> None:
     """The cause has a remedy under this key, and leaves others to the search."""
@@ -116,7 +116,7 @@ def test_a_cause_is_found_and_names_no_untried_key(
 
 
 @pytest.mark.parametrize("seed", range(200) if IS_LONG else range(2))
-def test_keys_of_remedies_help_whatever_the_read(seed: int) -> None:
+def test_no_remedy_names_a_key_under_which_a_read_costs_more(seed: int) -> None:
     """No remedy of a drawn design and read names a key under which reads cost more."""
     chance = random.Random(seed)
     buckets = chance.choice((4, 8, 16))
@@ -145,7 +145,7 @@ def build_load_result(found: Simulation) -> ReadLoadResult:
     return build_read_load_result(found, read, cost, load)
 
 
-def test_many_regions_are_written_out() -> None:
+def test_thousands_of_regions_are_printed_without_a_power_of_ten() -> None:
     """An answer that asks more than a thousand regions has no power of ten in its reason."""
     result = build_load_result(simulate("[bucket(host, 32)][ts][host]", WINDOW))
     cause = READ_CAUSES["every_server"].recognise(replace(result, answer_regions=1_234.5))
@@ -199,7 +199,7 @@ RECORDED: list[tuple[str, str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("key", "where", "names"), RECORDED)
-def test_the_value_that_places_the_rows_is_the_popular_one(
+def test_a_value_that_most_rows_have_everywhere_explains_no_busy_server(
     key: str, where: str, names: list[str]
 ) -> None:
     """A level that most rows have everywhere, and rows without a tag, explain no busy server."""
@@ -209,7 +209,7 @@ def test_the_value_that_places_the_rows_is_the_popular_one(
     assert "0%" not in re.findall(r"\d+%", cause.message)
 
 
-def test_nobody_asks_for_rows_without_a_value() -> None:
+def test_rows_without_a_tag_do_not_explain_a_busy_server() -> None:
     """Three quarters of the rows lack a tag and share a region: the cause is the busy tag."""
     found = simulate_recorded("[bucket(tag, 8)][tag][ts][host]", "tag = ?")
     rows, servers = build_load_result(found).answerable_rows
@@ -220,7 +220,7 @@ def test_nobody_asks_for_rows_without_a_value() -> None:
     assert 0.5 == pytest.approx(cause.evidence["operation_share"], rel=0.01)
 
 
-def test_the_region_of_the_nulls_is_left_out_of_ranges() -> None:
+def test_rows_with_null_do_not_count_for_the_popularity_in_a_range() -> None:
     """No range finds a null, so rows without a tag have no part in the popularity of a host."""
     found = simulate_recorded("[bucket(host, 8)][host][tag][ts]", "host = ? and tag > ?")
     rows, servers = build_load_result(found).answerable_rows
@@ -228,14 +228,14 @@ def test_the_region_of_the_nulls_is_left_out_of_ranges() -> None:
     assert rows.num_rows == len(servers)
 
 
-def test_the_newest_row_in_a_busy_region_is_no_cause_by_itself() -> None:
+def test_the_newest_rows_are_no_cause_where_the_key_begins_with_a_given_host() -> None:
     """Where the key begins with a host that the read gives, a popular host is the reason."""
     read = {"where": "host = ? and ts >= ?", "span": "1s", "limit": 10}
     found = simulate("[host][ts]", read, POPULAR)
     assert ["popular_value"] == [one.code for one in found.read_causes["r"]]
 
 
-def test_a_fan_out_to_all_servers_is_told_in_the_verdict() -> None:
+def test_the_verdict_explains_a_read_that_asks_all_servers() -> None:
     """The assessment of an even read that wastes the cluster says why and what to do."""
     found = simulate("[salt(8)][host][ts]", {**LATEST, "rate": "2000/s"})
     verdict = judge_simulation(found).verdict
@@ -246,8 +246,7 @@ def test_a_fan_out_to_all_servers_is_told_in_the_verdict() -> None:
 
 
 @pytest.mark.parametrize("is_hiding", [False, True])
-def test_hidden_values_are_not_in_causes(is_hiding: bool) -> None:
-    """A host that a remedy names is in no document that hides values."""
+def test_no_document_that_hides_values_names_the_host_of_a_remedy(is_hiding: bool) -> None:
     judged = judge_simulation(simulate("[bucket(host, 8)][host][ts]", HOST, POPULAR))
     (named, *_) = judged.simulation.read_causes["r"]
     named = replace(named, remedy='Use heavy = ["busy-host"] under host.')
@@ -314,7 +313,7 @@ docs.main()
 """
 
 
-def test_a_cause_of_another_package_is_recognised_and_documented(tmp_path: Path) -> None:
+def test_a_cause_of_a_plugin_package_is_recognised_and_documented(tmp_path: Path) -> None:
     """A package offers a cause through the entry point, and nothing else names it."""
     information = tmp_path / "acme-1.dist-info"
     information.mkdir()

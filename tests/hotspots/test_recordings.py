@@ -136,7 +136,7 @@ each_even = pytest.mark.parametrize(
 )
 
 
-def test_recordings_are_enough() -> None:
+def test_there_are_thirty_hot_and_twenty_even_recordings() -> None:
     """There are thirty recordings with a cause and twenty even ones, each with its own name."""
     assert len(HOT) >= 30
     assert len(EVEN) >= 20
@@ -153,7 +153,7 @@ def format_row(recording: Recording, found: Simulation) -> str:
 
 
 @each_hot
-def test_the_right_cause_is_named_first(recording: Recording) -> None:
+def test_the_first_cause_of_each_recording_is_the_expected_one(recording: Recording) -> None:
     """The first cause is the expected one, with the bound and the skew of the table."""
     found = simulate(recording)
     assert found.causes[0].code in recording.expected
@@ -161,14 +161,14 @@ def test_the_right_cause_is_named_first(recording: Recording) -> None:
 
 
 @each_even
-def test_nothing_is_named_for_an_even_load(recording: Recording) -> None:
+def test_no_cause_is_named_for_an_even_recording(recording: Recording) -> None:
     """An even recording is judged even and has no cause."""
     found = simulate(recording)
     assert ("even", []) == (found.verdict.level, [one.code for one in found.causes])
 
 
 @each_hot
-def test_a_bound_is_at_most_what_was_measured(recording: Recording) -> None:
+def test_no_cause_explains_more_skew_than_was_measured(recording: Recording) -> None:
     """No cause explains more than was measured, its bound is no more than it explains."""
     found = simulate(recording)
     explained = [one.explained_skew for one in found.causes]
@@ -192,7 +192,7 @@ def test_a_bound_is_at_most_what_was_measured(recording: Recording) -> None:
         for number, (key, splits) in enumerate(one.others)
     ],
 )
-def test_other_regions_of_the_same_kind_stay_above_the_bound(
+def test_more_regions_of_the_same_key_stay_above_the_bound(
     recording: Recording, key: str, splits: Any
 ) -> None:
     """With more buckets, other hashes or finer splits the skew is not below the bound."""
@@ -211,7 +211,7 @@ def test_other_regions_of_the_same_kind_stay_above_the_bound(
         if "integer_imbalance" in one.expected
     ],
 )
-def test_no_placement_of_these_regions_is_below_the_bound(recording: Recording) -> None:
+def test_no_random_placement_of_the_regions_is_below_the_bound(recording: Recording) -> None:
     """Of a thousand random placements of the regions on the servers none is below the bound."""
     found, chance = simulate(recording), random.Random(1)
     writes = [region.writes for region in found.regions]
@@ -224,7 +224,7 @@ def test_no_placement_of_these_regions_is_below_the_bound(recording: Recording) 
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_least_skew_is_below_every_placement(seed: int) -> None:
+def test_no_assignment_of_loads_to_servers_is_below_the_least_skew(seed: int) -> None:
     """No assignment of up to eight loads to two or three servers is below their least skew."""
     chance = random.Random(seed)
     servers = chance.choice([2, 3])
@@ -247,7 +247,7 @@ def test_the_least_skew_is_below_every_placement(seed: int) -> None:
         for one in HOT
     ],
 )
-def test_the_first_remedy_helps_and_does_not_lead_back(recording: Recording) -> None:
+def test_the_first_remedy_of_each_recording_lowers_the_skew(recording: Recording) -> None:
     """The same events are less skewed after the first remedy, and its remedy is not the old key."""
     rows, replayed = build_table(recording), simulate(recording)
     # A server bears twice its fair share of what the recording has in a second: heat does harm.

@@ -39,13 +39,15 @@ def to_mapping(counts: RegionCounts) -> dict[tuple[int, int], int]:
 
 
 @given(EVENTS, REGIONS)
-def test_counts_are_those_of_a_dictionary(events: list[tuple[int, int]], regions: int) -> None:
+def test_region_counts_per_window_equal_those_of_a_dictionary(
+    events: list[tuple[int, int]], regions: int
+) -> None:
     """Each window and region with events has the count of a dictionary."""
     assert Counter(events) == to_mapping(count_events(events, regions))
 
 
 @given(EVENTS, REGIONS, st.sampled_from((1, 6, 10, 600)))
-def test_wider_windows_count_the_same_events(
+def test_counts_of_wider_windows_are_sums_of_their_parts(
     events: list[tuple[int, int]], regions: int, factor: int
 ) -> None:
     """A window that is several times as wide has the sum of its parts."""
@@ -54,14 +56,16 @@ def test_wider_windows_count_the_same_events(
 
 
 @given(st.lists(EVENTS, min_size=1, max_size=4), REGIONS)
-def test_merged_counts_are_those_of_all(several: list[list[tuple[int, int]]], regions: int) -> None:
+def test_merged_region_counts_equal_the_counts_of_all_events(
+    several: list[list[tuple[int, int]]], regions: int
+) -> None:
     """Merged counts equal the counts of all events, whichever windows they share."""
     merged = RegionCounts.merge([count_events(events, regions) for events in several])
     assert Counter(one for events in several for one in events) == to_mapping(merged)
 
 
 @given(EVENTS, REGIONS, st.data())
-def test_parts_of_the_windows_are_cut_out(
+def test_a_range_of_windows_and_marked_windows_can_be_selected(
     events: list[tuple[int, int]], regions: int, data: st.DataObject
 ) -> None:
     """A range of windows, an empty range, and marked windows can be selected."""
@@ -79,7 +83,7 @@ def test_parts_of_the_windows_are_cut_out(
 
 
 @pytest.mark.parametrize("step", [1, 1_000])
-def test_memory_is_for_what_came(step: int) -> None:
+def test_memory_of_region_counts_grows_with_the_occupied_cells(step: int) -> None:
     """Memory grows with the occupied cells, not with windows times 100,000 regions."""
     windows = np.arange(30_000) * step
     places = np.arange(30_000) * 7_919 % 100_000

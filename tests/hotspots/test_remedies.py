@@ -54,8 +54,9 @@ def find_hot_entity(found: Simulation) -> CauseFinding:
     return next(cause for cause in found.causes if cause.code == "hot_entity")
 
 
-def test_a_row_of_many_events_is_spread_by_what_stands_in_its_qualifiers(sample_path: Path) -> None:
-    """The remedy for a hot wide row moves the fields of its qualifiers into the key."""
+def test_the_remedy_for_a_hot_wide_row_moves_qualifier_fields_into_the_key(
+    sample_path: Path,
+) -> None:
     fields = {"host": "text", "id": {"type": "u32", "at": "qualifier"}, "ts": FIELDS["ts"]}
     design = Design("t", "[bucket(host, 16)][host]", fields=fields, splits="per_bucket")
     cause = find_hot_entity(run(design, sample_path))
@@ -82,7 +83,7 @@ DESIGNS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(CAUSES))
-def test_every_cause_has_a_remedy_without_an_untried_key(name: str) -> None:
+def test_every_remedy_is_a_sentence_and_names_no_untried_key(name: str) -> None:
     """Each remedy is a sentence, and names no key that nothing has been replayed under."""
     key, splits, writes = DESIGNS[name]
     fields = {
@@ -152,7 +153,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedSampl
 
 
 @pytest.mark.parametrize(("hosts", "key", "splits", "servers"), thin_out(CASES, 2))
-def test_no_remedy_makes_it_hotter(
+def test_no_remedy_raises_the_skew_of_the_same_events(
     samples: dict[str, RecordedSample], hosts: str, key: str, splits: Any, servers: int
 ) -> None:
     """The same events are less skewed under the key or number that a remedy names, if any."""

@@ -65,7 +65,9 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("key", "unit", "writes", "expected"), TABLE)
-def test_the_table_of_widths(key: str, unit: str, writes: Any, expected: tuple[float, ...]) -> None:
+def test_a_leading_time_is_hot_at_every_window_width(
+    key: str, unit: str, writes: Any, expected: tuple[float, ...]
+) -> None:
     """A leading time is hot at every width, a remainder of seconds only at short widths."""
     assert pytest.approx(expected, rel=0.03) == compute_skews(build_design(key, unit, writes))
 
@@ -94,7 +96,7 @@ def recount_skews(servers: Any) -> list[float]:
     return found
 
 
-def test_a_hash_of_the_host_is_as_hot_as_counted() -> None:
+def test_a_hash_of_the_host_has_the_skew_of_a_direct_count() -> None:
     """A hash of the host has the skew of a direct count, at least that of the heaviest host."""
     _, hosts, distinct = list_events()
     names = [f"{host:08}".encode() + b"\0" for host in range(distinct)]
@@ -108,7 +110,7 @@ def test_a_hash_of_the_host_is_as_hot_as_counted() -> None:
 
 
 @pytest.mark.long
-def test_a_hash_of_the_minute_is_hot_up_to_the_minute() -> None:
+def test_a_hash_of_the_minute_is_hot_in_windows_up_to_a_minute() -> None:
     """A hash of the minute is hot up to windows of a minute, and less so over ten minutes."""
     second, _, _ = list_events()
     starts = (np.unique(second // 60) * 60_000).astype(">u8")

@@ -14,7 +14,7 @@ from rowkey.render import build_findings_document
 
 
 @given(designs)
-def test_every_design_is_judged(design: Design) -> None:
+def test_rules_run_on_any_random_design_and_give_the_same_findings_again(design: Design) -> None:
     """Each finding on a random design has a line and a JSON form, and a rerun finds the same."""
     text = design.dumps()
     written = Design.loads(text)
@@ -28,7 +28,7 @@ def test_every_design_is_judged(design: Design) -> None:
 
 @divide_examples(2)
 @given(designs)
-def test_fixes_leave_the_key_alone(design: Design) -> None:
+def test_a_fix_changes_no_row_keys_and_no_cells(design: Design) -> None:
     """A fixed design gives rows the same keys and cells as before."""
     after = apply_fixes(Design.loads(design.dumps())).design
     assert design.key.terms == after.key.terms

@@ -402,7 +402,7 @@ TWINS = {
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_a_bad_table_is_found_and_its_good_twin_is_not(name: str, tmp_path: Path) -> None:
+def test_a_rule_finds_the_bad_table_and_not_the_good_one(name: str, tmp_path: Path) -> None:
     """The rule finds the bad table; in the good one no rule finds what needs a change."""
     (code, bad, bad_rows), (good, good_rows) = TWINS[name]
     assert code in find_codes(bad, bad_rows, tmp_path / "bad.csv")
@@ -419,7 +419,7 @@ def find_codes(text: str, rows: str, path: Path) -> set[str]:
     return {one.code for one in check_design(design, sample).findings}
 
 
-def test_times_as_text_become_a_time(tmp_path: Path) -> None:
+def test_texts_of_13_digits_are_recognised_as_times(tmp_path: Path) -> None:
     """Texts of 13 digits are times in milliseconds, not any numbers."""
     path = tmp_path / "bills.csv"
     path.write_text(f"customer,day,bill,amount\n{MILLISECONDS}")
@@ -432,7 +432,7 @@ def test_times_as_text_become_a_time(tmp_path: Path) -> None:
     assert 'Declare type = "timestamp_ms".' == found.remedy
 
 
-def test_padding_is_what_makes_a_key_long(tmp_path: Path) -> None:
+def test_the_remedy_for_a_padded_key_is_an_encoding_without_padding(tmp_path: Path) -> None:
     """The remedy for a width of 64 bytes for values of eight is the encoding without padding."""
     path = tmp_path / "log.csv"
     path.write_text(f"host,ts,size\n{HOSTS}")
@@ -444,7 +444,9 @@ def test_padding_is_what_makes_a_key_long(tmp_path: Path) -> None:
     )
 
 
-def test_addresses_as_text_matter_where_their_order_is_read(tmp_path: Path) -> None:
+def test_addresses_stored_as_text_are_reported_where_a_read_uses_their_order(
+    tmp_path: Path,
+) -> None:
     """Text takes more bytes than an address, and returns wrong rows of a range."""
     path = tmp_path / "sign_ins.csv"
     path.write_text(f"user,at,code\n{ADDRESSES}")

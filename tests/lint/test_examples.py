@@ -31,8 +31,7 @@ QUICK_EXAMPLES = ("apache/hashed", "apache/time_first")
         for name in EXPECTED_FINDINGS
     ],
 )
-def test_an_example_has_the_findings_it_is_an_example_of(name: str) -> None:
-    """Each shipped design has exactly the listed findings."""
+def test_each_shipped_design_has_exactly_the_listed_findings(name: str) -> None:
     path = EXAMPLES / f"{name}.toml"
     design = Design.read(path)
     assert design.sample_path is not None
@@ -41,8 +40,7 @@ def test_an_example_has_the_findings_it_is_an_example_of(name: str) -> None:
     assert ["full-scan-read"] == [one.finding.name for one in found.allowed_findings]
 
 
-def test_every_example_is_read() -> None:
-    """The findings of every shipped design are listed."""
+def test_the_findings_of_every_shipped_design_are_listed() -> None:
     shipped = {
         str(path.relative_to(EXAMPLES).with_suffix("")) for path in EXAMPLES.glob("*/*.toml")
     }

@@ -45,21 +45,21 @@ def format_design(slice_: str = "", ts: str = '"timestamp_ms"', ttl: str = "FORE
     return METERS.format(slice=slice_, ts=ts, ttl=ttl)
 
 
-def test_equal_families_are_flushed_all_at_once() -> None:
+def test_four_equal_families_are_flushed_together() -> None:
     """Four equal families are flushed together, as none exceeds a quarter of 128 MB."""
     files, means = RULES["flushed_together"]().estimate_flushes([0.25] * 4, None)  # type: ignore[attr-defined]
     assert pytest.approx(4) == files
     assert pytest.approx([32 * MIB] * 4) == means
 
 
-def test_a_large_family_is_flushed_alone() -> None:
+def test_a_family_next_to_one_without_data_is_flushed_alone() -> None:
     """A family next to one without data is flushed alone, at 128 MB."""
     files, means = RULES["flushed_together"]().estimate_flushes([1.0, 0.0], None)  # type: ignore[attr-defined]
     assert pytest.approx(1) == files
     assert pytest.approx([128 * MIB, 0.0]) == means
 
 
-def test_slow_families_are_flushed_by_age() -> None:
+def test_families_with_little_data_are_flushed_every_hour() -> None:
     """Families of 1 KiB/s are flushed every hour, which leaves two files instead of one."""
     rule = RULES["flushed_together"]()
     one, _ = rule.estimate_flushes([1.0], 1024.0)  # type: ignore[attr-defined]
@@ -68,7 +68,7 @@ def test_slow_families_are_flushed_by_age() -> None:
     assert pytest.approx([2700 * 1024, 900 * 1024]) == means
 
 
-def test_nothing_is_said_of_flushes_whose_bytes_are_a_guess() -> None:
+def test_flushes_are_not_reported_if_their_bytes_are_only_a_guess() -> None:
     """No flush is reported where the estimate depends on a text of undeclared length."""
     bad = RULES["flushed_together"].bad_design
     assert find_problems(bad, "RK304")
@@ -78,7 +78,7 @@ def test_nothing_is_said_of_flushes_whose_bytes_are_a_guess() -> None:
 
 
 @pytest.mark.parametrize(("count", "severity"), [(2, []), (3, ["warning"]), (11, ["error"])])
-def test_families_are_counted(count: int, severity: list[str]) -> None:
+def test_more_than_two_families_are_reported(count: int, severity: list[str]) -> None:
     """Two families pass, three are reported, and eleven exceed the book's ten."""
     fields = "".join(f'f{n} = {{ type = "u8", family = "{chr(97 + n)}" }}\n' for n in range(count))
     text = f'table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\n{fields}'
@@ -91,7 +91,7 @@ def test_families_are_counted(count: int, severity: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "severity"), [("d", []), ("cf", ["info"]), ("datafamily", ["warning"])]
 )
-def test_a_name_is_measured_in_bytes(name: str, severity: list[str]) -> None:
+def test_the_length_of_a_family_name_is_counted_in_bytes(name: str, severity: list[str]) -> None:
     """A name of one letter passes, a longer one is reported, and 8 bytes are a warning."""
     text = f'table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\nn = "u8"\n\n[families.{name}]\n'
     assert severity == [one.severity for one in find_problems(text, "RK302")]
@@ -101,7 +101,7 @@ def test_a_name_is_measured_in_bytes(name: str, severity: list[str]) -> None:
     ("length", "severity"),
     [("1s", ["info"]), ("1h", []), ("2h", ["info"]), ("20d", ["warning"])],
 )
-def test_a_slice_is_counted(length: str, severity: list[str]) -> None:
+def test_the_events_in_a_row_of_a_time_slice_are_counted(length: str, severity: list[str]) -> None:
     """Time slices of one event a second have 1, 3,600, 7,200 and 1,728,000 events in a row."""
     text = format_design(f"[time_slice(ts, {length})]")
     assert severity == [one.severity for one in find_problems(text, "RK505")]
@@ -116,7 +116,7 @@ def test_a_slice_is_counted(length: str, severity: list[str]) -> None:
         ("mean_bytes = 4", "[sample]\nof = 'events'\nshare = '1%'\n", 1),
     ],
 )
-def test_a_slice_has_the_events_of_one_of_all_meters(
+def test_the_events_of_a_time_slice_are_divided_by_all_declared_meters(
     tmp_path: Path, meters: str, declared: str, findings: int
 ) -> None:
     """Ten meters of a sample share the rate if they are all; else those that are declared do."""
@@ -125,7 +125,7 @@ def test_a_slice_has_the_events_of_one_of_all_meters(
     assert findings == len(find_sampled(tmp_path, text + declared, events, "RK505"))
 
 
-def test_a_row_ends_by_its_ttl() -> None:
+def test_a_row_with_a_short_ttl_stays_small() -> None:
     """With a cell a second, a ttl of ten days keeps rows small, and one of twelve does not."""
     at = '{ type = "timestamp_ms", at = "qualifier" }'
     assert [] == find_problems(format_design(ts=at, ttl="10d"), "RK506")
@@ -136,7 +136,7 @@ def test_a_row_ends_by_its_ttl() -> None:
 
 
 @pytest.mark.parametrize("rate", ["1/s", "30/s", "1000/s", "9000/s", "800000/s"])
-def test_a_slice_that_ends_a_row_is_short_enough(rate: str) -> None:
+def test_the_time_slice_proposed_for_an_endless_row_is_short_enough(rate: str) -> None:
     """The time slice that is proposed for a row without an end is none to be shortened."""
     at = '{ type = "timestamp_ms", at = "qualifier" }'
     (found,) = find_problems(format_design(ts=at).replace("1000/s", rate), "RK506")
@@ -153,7 +153,7 @@ def find_sampled(tmp_path: Path, text: str, events: Iterable[str], code: str) ->
     return list(check_design(design, summarize_sample(design, path), select=[code]).findings)
 
 
-def test_the_fullest_row_decides_the_slice(tmp_path: Path) -> None:
+def test_the_proposed_time_slice_fits_the_busiest_meter(tmp_path: Path) -> None:
     """A meter with half of a thousand events a second needs a slice of less than an hour."""
     text = format_design(ts='{ type = "timestamp_s", at = "qualifier" }')
     events = [f"{0 if n % 2 else n},{1_700_000_000 + n},0" for n in range(2_000)]
@@ -165,7 +165,7 @@ def test_the_fullest_row_decides_the_slice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("length", "growth"), [("1h", ""), ("1d", "gets 2 GiB in 24 h"), ("30d", "62 GiB in 30 days")]
 )
-def test_a_row_of_a_time_slice_grows_for_that_time(
+def test_the_busiest_row_of_a_time_slice_grows_for_the_time_of_the_slice(
     tmp_path: Path, length: str, growth: str
 ) -> None:
     """The busy row of a slice gets 500 cells of 52 bytes a second, for the time of the slice."""
@@ -177,7 +177,7 @@ def test_a_row_of_a_time_slice_grows_for_that_time(
     assert "Shorten the time step in the key" in found.remedy
 
 
-def test_a_row_of_time_slices_ends() -> None:
+def test_a_row_with_a_time_in_its_key_does_not_grow_without_end() -> None:
     """A time in the key ends the row, whichever fields are in the qualifier."""
     text = format_design("[time_slice(ts, 1h)]").replace(
         '"float64"', '{ type = "float64", at = "qualifier" }'
@@ -185,7 +185,7 @@ def test_a_row_of_time_slices_ends() -> None:
     assert [] == find_problems(text, "RK506")
 
 
-def test_events_of_a_sample_that_share_a_cell_are_counted(tmp_path: Path) -> None:
+def test_sampled_events_that_share_a_cell_are_counted(tmp_path: Path) -> None:
     """Two of three sampled events that share a cell are counted."""
     design = Design.loads(format_design("[time_slice(ts, 1h)]", '"timestamp_s"'))
     path = tmp_path / "rows.csv"
@@ -194,7 +194,7 @@ def test_events_of_a_sample_that_share_a_cell_are_counted(tmp_path: Path) -> Non
     assert ("warning", 1, 3) == (one.severity, one.evidence["repeats"], one.evidence["events"])
 
 
-def test_a_value_seen_to_be_too_large_is_an_error() -> None:
+def test_a_sampled_value_above_the_cell_limit_is_an_error() -> None:
     """A value that may be too large is a warning, and a sampled one is an error."""
     design = Design.loads('table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\nv = "text"\n')
     assert () == check_design(design, select=["RK509"]).findings
@@ -203,7 +203,7 @@ def test_a_value_seen_to_be_too_large_is_an_error() -> None:
     assert ("error", "fields.v", 11_000_000) == (one.severity, one.path, one.value)
 
 
-def test_a_family_ten_times_larger_is_left_alone() -> None:
+def test_a_large_column_in_a_family_of_its_own_is_accepted() -> None:
     """A large column in a family of its own is accepted, since it keeps the other fast."""
     bad = RULES["equal_families"].bad_design
     assert find_problems(bad, "RK305")
@@ -212,7 +212,7 @@ def test_a_family_ten_times_larger_is_left_alone() -> None:
     )
 
 
-def test_columns_that_reads_test_stay_apart() -> None:
+def test_packing_is_not_proposed_for_a_column_that_reads_filter_by() -> None:
     """Packing is not proposed where a read filters by a column, or versions are kept."""
     bad = RULES["unpacked_columns"].bad_design
     read = '\n[[reads]]\nname = "fast"\nwhere = "car = ? and speed > 130"\n'
@@ -222,7 +222,7 @@ def test_columns_that_reads_test_stay_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ttl", "said"),
+    ("ttl", "message"),
     [
         (86_400_000, "86400000 seconds are 1,000 days; 86400000 milliseconds would be 1 day"),
         (3_600_000, "3600000 seconds are 41.7 days; 3600000 milliseconds would be 1 hour"),
@@ -247,10 +247,10 @@ def test_columns_that_reads_test_stay_apart() -> None:
         ('"1000d"', ""),
     ],
 )
-def test_a_time_to_live_in_milliseconds_is_told(ttl: int | str, said: str) -> None:
+def test_a_ttl_given_in_milliseconds_is_reported(ttl: int | str, message: str) -> None:
     """A ttl that is a usual span in milliseconds is reported; seconds and units are not."""
     told = find_problems(format_design().replace('"FOREVER"', str(ttl)), "RK403")
-    assert [said] * bool(said) == [one.message for one in told]
+    assert [message] * bool(message) == [one.message for one in told]
 
 
 WIDE = """
@@ -288,7 +288,7 @@ NARROW = WIDE.replace(', at = "qualifier"', "")
          ["info ROW"]),
     ],
 )  # fmt: skip
-def test_a_filter_of_rows_and_columns_is_for_single_columns(
+def test_a_row_column_bloom_filter_is_accepted_for_reads_of_one_column(
     text: str, bloom: str, where: list[str], expected: list[str]
 ) -> None:
     """A row-column filter is accepted where reads name exactly one column of a wide row."""

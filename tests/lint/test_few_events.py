@@ -45,7 +45,9 @@ def check_sample(folder: Path, key: str, events: int, **words: Any) -> tuple[Des
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("events", [1, 2, 3, 5, 10, 99])
-def test_few_events_tell_no_shares(key: str, events: int, tmp_path: Path) -> None:
+def test_few_sampled_events_add_only_findings_that_one_event_proves(
+    key: str, events: int, tmp_path: Path
+) -> None:
     """A small sample adds no finding except those that a single event proves."""
     design, found = check_sample(tmp_path, key, events)
     # Of numbers that came, nothing is assumed.
@@ -55,7 +57,9 @@ def test_few_events_tell_no_shares(key: str, events: int, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("events", "has"), [(1, "1 event"), (2, "2 events"), (99, "99 events")])
-def test_that_they_are_few_is_said(events: int, has: str, tmp_path: Path) -> None:
+def test_the_output_says_that_sampled_events_are_too_few_for_shares(
+    events: int, has: str, tmp_path: Path
+) -> None:
     """Text and JSON give the number of events and the number that rules about shares need."""
     design, found = check_sample(tmp_path, "[user][ts]", events)
     said = f"the sample has {has}; shares, order and numbers of values are judged from 100 on"
@@ -65,7 +69,7 @@ def test_that_they_are_few_is_said(events: int, has: str, tmp_path: Path) -> Non
     assert said == document["sample"]["remark"]
 
 
-def test_enough_events_are_judged(tmp_path: Path) -> None:
+def test_from_100_events_on_a_sample_is_used_by_every_rule(tmp_path: Path) -> None:
     """From 100 events on, the sample shows its two users, and no rule is skipped."""
     design, found = check_sample(tmp_path, "[bucket(user, 16)][user][ts]", 100)
     assert ["few_entities"] == [one.code for one in found.causes]
@@ -73,7 +77,7 @@ def test_enough_events_are_judged(tmp_path: Path) -> None:
     assert document["sample"]["remark"] is None
 
 
-def test_what_the_file_declares_holds_where_events_are_few(tmp_path: Path) -> None:
+def test_declared_values_are_used_if_the_sample_is_small(tmp_path: Path) -> None:
     """Ten thousand declared users are used although a small sample has two."""
     user = {"type": "u32", "distinct": 10_000, "draw": {"kind": "zipf", "theta": 1.3}}
     design, found = check_sample(tmp_path, "[bucket(user, 16)][user][ts]", 3, user=user)

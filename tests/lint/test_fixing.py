@@ -78,7 +78,7 @@ def assert_mended(text: str) -> FixedDesign:
 
 
 @given(st.sampled_from(FIXABLE), st.integers(0, 2**32))
-def test_a_fix_mends_a_file_however_it_is_laid_out(rule: type[Rule], seed: int) -> None:
+def test_a_fix_has_the_same_result_in_every_toml_layout(rule: type[Rule], seed: int) -> None:
     """A fix has the same result in every TOML layout: braces, dots, quotes, comments, CRLF."""
     plain = apply_fixes(Design.loads(rule.bad_design))
     text = write_layout(TREES[rule.name], Random(seed))
@@ -90,7 +90,7 @@ def test_a_fix_mends_a_file_however_it_is_laid_out(rule: type[Rule], seed: int) 
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
-def test_mending_all_makes_nothing_worse(rule: type[Rule]) -> None:
+def test_fixing_all_findings_adds_no_new_finding(rule: type[Rule]) -> None:
     """Every fixable finding of a bad design is fixed, and a file without any is unchanged."""
     after = assert_mended(rule.bad_design)
     assert bool(after.fixed_findings) == (after.text != rule.bad_design)
@@ -99,7 +99,7 @@ def test_mending_all_makes_nothing_worse(rule: type[Rule]) -> None:
 
 
 @pytest.mark.parametrize("rule", FIXABLE, ids=lambda rule: rule.name)
-def test_a_file_that_was_fixed_passes(
+def test_a_fixed_file_passes_check(
     rule: type[Rule], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`check --fix` writes the fixed text, and exits with 0 if no other finding is left."""

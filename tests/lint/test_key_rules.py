@@ -46,7 +46,7 @@ def find_problems(rule: str, key: str, sample: Path | None = None, **words: Any)
         ("[digest(host, 2, as=hex)][ts]", []),
     ],
 )
-def test_a_digest_is_long_for_what_it_does(key: str, expected: list[str]) -> None:
+def test_a_digest_longer_than_needed_is_reported(key: str, expected: list[str]) -> None:
     """A long digest is reported: 4 bytes suffice before its field, raw bytes in its place."""
     told = find_problems("long-digest", key)
     assert len(expected) == len(told)
@@ -81,7 +81,9 @@ SPLIT_REMEDY = 'and set splits = { algorithm = "uniform", regions = 2 }, '
         ),
     ],
 )
-def test_what_helps_a_long_digest_leaves_it_silent(key: str, remedy: str, verdict: str) -> None:
+def test_a_long_digest_in_place_of_its_field_is_accepted(
+    key: str, remedy: str, verdict: str
+) -> None:
     """A long digest in place of its field is accepted, as its bytes distinguish values."""
     [told] = find_problems("long-digest", key)
     assert (remedy, verdict) == (told.remedy, told.verdict)
@@ -103,7 +105,7 @@ def test_what_helps_a_long_digest_leaves_it_silent(key: str, remedy: str, verdic
         "[raw:raw][number]",
     ],
 )
-def test_rows_that_are_said_to_meet_have_one_key(key: str) -> None:
+def test_the_two_example_rows_of_a_collision_have_one_key(key: str) -> None:
     """The two example rows of a collision have different values and one key."""
     fields = {"raw": {"type": "bytes", "max_bytes": 9}}
     design = Design("t", key, fields={**FIELDS, **fields}, splits=["8"])
@@ -119,7 +121,7 @@ def test_rows_that_are_said_to_meet_have_one_key(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["[host:raw][ts]", "[digest(host, 8)][host:raw][number]"])
-def test_rows_that_were_not_found_to_meet_are_not_named(key: str) -> None:
+def test_no_example_of_a_collision_is_given_where_none_was_found(key: str) -> None:
     """No example is given after a fixed width or an eight-byte digest, where none was found."""
     [told] = find_problems("ambiguous-key", key)
     assert told.message.endswith("cannot find where host ends, so no key can be decoded")
@@ -135,8 +137,9 @@ def test_rows_that_were_not_found_to_meet_are_not_named(key: str) -> None:
         ("timestamp_ns", "a microsecond of nanoseconds is 1,000"),
     ],
 )
-def test_a_stretch_of_a_time_is_said_in_its_own_unit(kind: str, expected: str) -> None:
-    """The ranges of a reversed time are counted in the unit of its type."""
+def test_ranges_of_a_reversed_time_are_counted_in_the_unit_of_its_type(
+    kind: str, expected: str
+) -> None:
     reads = [{"name": "r", "where": "ts >= ? and ts < ?"}]
     [told] = find_problems(
         "reversed-under-range", "[reverse(ts)]", fields={"ts": kind}, reads=reads
@@ -163,7 +166,7 @@ def test_a_stretch_of_a_time_is_said_in_its_own_unit(kind: str, expected: str) -
         (["1.5.2", "10"], []),
     ],
 )
-def test_any_two_numbers_out_of_order_are_told(
+def test_any_two_numbers_in_the_wrong_order_are_reported(
     tmp_path: Path, numbers: list[str], expected: list[tuple[str, str]]
 ) -> None:
     """The example of a wrong order need not contain the largest number of the type."""
@@ -179,7 +182,7 @@ def test_any_two_numbers_out_of_order_are_told(
     ("read", "severity"),
     [({"where": "number >= ?"}, "error"), ({"where": "", "order": "number"}, "warning")],
 )
-def test_a_range_of_wrong_rows_is_an_error(
+def test_a_range_over_text_that_does_not_sort_is_an_error(
     tmp_path: Path, texts: tuple[str, str], read: dict[str, str], severity: str
 ) -> None:
     """A range over text that does not sort finds other rows; an order only sorts them otherwise."""
@@ -201,7 +204,9 @@ def test_a_range_of_wrong_rows_is_an_error(
         ("[desc(host)][ts]", "host", ""),
     ],
 )
-def test_a_range_of_what_keeps_no_order_is_told(key: str, field: str, expected: str) -> None:
+def test_a_range_over_a_part_without_order_names_the_right_cause(
+    key: str, field: str, expected: str
+) -> None:
     """Reversed, padded and coded fields get a finding that names the right cause."""
     reads = [{"name": "r", "where": f"{field} >= ?", "limit": 5}]
     told = find_problems("reversed-under-range", key, reads=reads)
@@ -218,14 +223,18 @@ def test_a_range_of_what_keeps_no_order_is_told(key: str, field: str, expected: 
         ("[bucket(host, 16)]['_'][ts][host]", 0),
     ],
 )
-def test_a_constant_behind_a_bucket_hides_no_time(key: str, expected: int) -> None:
+def test_a_constant_between_bucket_and_time_does_not_hide_the_front(
+    key: str, expected: int
+) -> None:
     """Three buckets are three fronts, although a constant separates them from the time."""
     told = find_problems("too-few-buckets", key, splits="per_bucket", cluster={"servers": 8})
     assert expected == len(told)
 
 
 @pytest.mark.parametrize(("distinct", "expected"), [(63, 0), (64, 1)])
-def test_a_bucket_of_too_few_values_takes_more(distinct: int, expected: int) -> None:
+def test_a_bucket_over_more_fields_than_reads_give_is_accepted_for_few_values(
+    distinct: int, expected: int
+) -> None:
     """A bucket over more fields than reads give is accepted below four values a bucket."""
     host = {"type": "text", "max_bytes": 16, "distinct": distinct}
     told = find_problems(
@@ -241,7 +250,7 @@ def test_a_bucket_of_too_few_values_takes_more(distinct: int, expected: int) -> 
 @pytest.mark.parametrize(
     ("levels", "expected"), [(1, [86_400.0]), (5, [17_280.0]), (50, []), (None, [])]
 )
-def test_a_slice_is_counted_from_a_period_and_other_fields(
+def test_events_of_a_time_slice_are_divided_by_the_other_key_fields(
     levels: int | None, expected: list[float]
 ) -> None:
     """The events of a slice are divided by the declared values of the other key fields."""
@@ -256,7 +265,7 @@ def test_a_slice_is_counted_from_a_period_and_other_fields(
 
 
 @pytest.mark.parametrize(
-    ("key", "splits", "said"),
+    ("key", "splits", "message"),
     [
         ("[host][ts]", "['m']", "go to one region at a time, so the load is uneven."),
         ("[host][ts]", "['b', 'c', 'd', 'e', 'f', 'g', 'h']",
@@ -265,14 +274,16 @@ def test_a_slice_is_counted_from_a_period_and_other_fields(
          "hashed values leave 11.6 of them empty on average."),
     ],
 )  # fmt: skip
-def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: str) -> None:
+def test_few_values_in_key_order_are_not_described_as_hashed(
+    key: str, splits: str, message: str
+) -> None:
     """The finding on few values describes the regions by the order in which the key puts them."""
     text = (
         f'table = "t"\nkey = "{key}"\nsplits = {splits}\n[fields]\nts = "timestamp_ms"\n'
         'host = { type = "text", max_bytes = 9, distinct = 5 }\nv = "u8"\n'
     )
     [told] = check_design(Design.loads(text), select=["RK104"]).findings
-    assert said in told.message
+    assert message in told.message
 
 
 @pytest.mark.parametrize(
@@ -283,7 +294,7 @@ def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: 
         ("uuid", "00112233-4455-6677-8899-aabbccddee{:02x}", []),
     ],
 )
-def test_a_value_is_spelled_out_only_in_a_text(
+def test_only_a_text_field_is_reported_to_spell_out_its_value(
     tmp_path: Path, declared: Any, text: str, expected: list[str]
 ) -> None:
     """Only a text field can spell out a value; other types store their own bytes."""
@@ -296,7 +307,7 @@ def test_a_value_is_spelled_out_only_in_a_text(
 
 @pytest.mark.parametrize("declared", [{}, {"normalize": "nfc"}])
 @pytest.mark.parametrize("names", [["Zo\u00eb", "Zoe\u0308"], ["Zo\u00eb", "Zoe"]])
-def test_two_forms_of_one_text_are_told(
+def test_texts_that_are_equal_in_unicode_but_have_two_keys_are_reported(
     names: list[str], declared: dict[str, str], tmp_path: Path
 ) -> None:
     """Values that Unicode holds to be one are two keys, unless the field makes them one."""
@@ -337,7 +348,9 @@ EVEN_REMEDY = 'set splits = { algorithm = "uniform", regions = 2 }'
         ("[name][odd]", IDS),
     ],
 )
-def test_a_key_is_shortened_by_the_encoding_first(key: str, remedy: str | None) -> None:
+def test_the_first_remedy_for_a_long_id_is_its_shorter_encoding(
+    key: str, remedy: str | None
+) -> None:
     """The first remedy for an id in digits is the encoding that halves its bytes."""
     others: dict[str, Any] = {
         "at": "timestamp_ms",
@@ -364,7 +377,7 @@ def test_a_key_is_shortened_by_the_encoding_first(key: str, remedy: str | None) 
         (20, ["name = ?"], False),
     ],
 )
-def test_a_long_text_that_reads_give_whole_becomes_a_digest(
+def test_a_digest_is_proposed_only_for_a_text_that_reads_give_whole(
     mean: int, reads: list[str], *, is_digest: bool
 ) -> None:
     """A digest takes the place of a text only where no read needs its order or its beginning."""
@@ -395,7 +408,7 @@ def test_a_long_text_that_reads_give_whole_becomes_a_digest(
         ('{ algorithm = "per_bucket", regions = 8 }', ["few-leading-values"]),
     ],
 )
-def test_more_regions_are_not_asked_for_fewer_values(splits: str, names: list[str]) -> None:
+def test_no_more_regions_are_proposed_than_there_are_values(splits: str, names: list[str]) -> None:
     """Eight regions are not proposed for four statuses, which would leave four empty."""
     text = (
         f'table = "t"\nkey = "[status][desc(ts)][oid]"\nsplits = {splits}\n[fields]\n'
@@ -407,7 +420,7 @@ def test_more_regions_are_not_asked_for_fewer_values(splits: str, names: list[st
 
 
 @pytest.mark.parametrize("sample", ["", '[sample]\npath = "rows.csv"\n'])
-def test_a_sample_is_proposed_with_its_recording(sample: str) -> None:
+def test_a_remedy_with_sampled_splits_asks_for_a_missing_sample(sample: str) -> None:
     """A remedy with sampled splits asks for a recording where none is declared."""
     text = f'table = "t"\nkey = "[host]"\n[fields]\nhost = "text"\nv = "u8"\n{sample}'
     [told] = check_design(Design.loads(text), select=["RK203"]).findings
@@ -418,7 +431,7 @@ def test_a_sample_is_proposed_with_its_recording(sample: str) -> None:
     ("part", "algorithm"),
     [("digest(host, 8)", "uniform"), ("digest(host, 8, as=hex)", "hex_string")],
 )
-def test_a_key_that_begins_with_a_hash_needs_no_sample_to_be_split(
+def test_equal_step_splits_are_proposed_for_a_key_that_begins_with_a_hash(
     part: str, algorithm: str
 ) -> None:
     """Equal steps fit a hash, and the proposed splits are found right."""
@@ -443,13 +456,15 @@ def test_a_key_that_begins_with_a_hash_needs_no_sample_to_be_split(
         ("code(host)", []),
     ],
 )
-def test_a_width_fits_the_longest_value(part: str, expected: list[int]) -> None:
+def test_a_fixed_width_that_refuses_possible_values_is_reported(
+    part: str, expected: list[int]
+) -> None:
     """A part that refuses values that its field may have is reported with its width."""
     found = find_problems("RK125", f"[bucket(host, 4)][{part}][ts]")
     assert expected == [one.evidence["width"] for one in found]
 
 
-def test_a_width_fits_the_longest_value_of_a_field_that_may_be_missing() -> None:
+def test_a_fixed_width_of_a_nullable_field_that_refuses_values_is_reported() -> None:
     """The byte that tells a missing value from others does not hide the width."""
     text = (
         'table = "t"\nkey = "[host:fixed(12)][ts]"\n[fields]\nts = "timestamp_ms"\n'
@@ -460,7 +475,7 @@ def test_a_width_fits_the_longest_value_of_a_field_that_may_be_missing() -> None
 
 
 @pytest.mark.parametrize(("prices", "severity"), [(1, "warning"), (3, "info")])
-def test_a_measured_value_that_tells_rows_apart_may_stay(
+def test_no_rule_asks_to_add_a_measured_value_that_another_asks_to_remove(
     tmp_path: Path, prices: int, severity: str
 ) -> None:
     """What one rule says to take out of a key, no other says to add to it."""
@@ -482,7 +497,7 @@ def test_a_measured_value_that_tells_rows_apart_may_stay(
         (2, False, ["warning"]),  # two events have one number on one day
     ],
 )
-def test_what_tells_rows_apart_behind_a_day_is_enough(
+def test_no_further_key_field_is_asked_for_if_no_sample_shows_the_need(
     lines: int, is_unique: bool, expected: list[str], tmp_path: Path
 ) -> None:
     """Rows may share a key where a sample does not show that another field tells them apart."""
@@ -502,7 +517,9 @@ def test_what_tells_rows_apart_behind_a_day_is_enough(
     ("key", "is_counter"),
     [("[level]", True), ("[bucket(level, 16)][level]", True), ("[level][host]", False)],
 )
-def test_few_rows_that_all_write_become_more_rows(key: str, *, is_counter: bool) -> None:
+def test_few_rows_with_all_writes_get_no_remedy_of_the_same_fields(
+    key: str, *, is_counter: bool
+) -> None:
     """Where each of few values is a row, no key of the same fields spreads its writes."""
     fields = {name: FIELDS[name] for name in ("level", "host", "value") if name in f"{key}value"}
     splits = "per_bucket" if "bucket" in key else ["2", "4"]

@@ -68,7 +68,7 @@ def is_path_in_file(finding: Finding, text: str) -> bool:
 
 
 @pytest.mark.parametrize("before", NAMES)
-def test_every_path_is_toml_and_stands_in_the_file(before: str, tmp_path: Path) -> None:
+def test_rules_have_the_same_findings_for_any_field_names(before: str, tmp_path: Path) -> None:
     """Each rule has the same findings for any field names, with paths that the file has."""
     # What looks at the others reads the file's comments, in which no field is named.
     rules = [one for one in RULES.values() if not one.runs_last]

@@ -54,7 +54,7 @@ REGIONS = re.compile(r"(?:Use |regions = )([\d,]+)(?: regions| buckets|, two for
 @pytest.mark.parametrize("rate", [2_000, 50_000, 400_000])
 @pytest.mark.parametrize("servers", [8, 20])
 @pytest.mark.parametrize("key", KEYS)
-def test_findings_agree_on_servers_and_splits(
+def test_all_remedies_agree_on_the_number_of_servers_and_regions(
     key: str, servers: int, rate: int, ttl: str, capacity: str, bursts: str
 ) -> None:
     """All remedies name one number of servers and of regions, and one new way to split."""

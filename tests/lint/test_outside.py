@@ -107,14 +107,14 @@ def outputs(acme: Path) -> list[str]:
     return re.split(r"(?m)^exit \d\n", run_code(acme, ASKING_CODE))
 
 
-def test_it_is_asked(outputs: list[str]) -> None:
+def test_a_rule_of_another_package_can_be_selected(outputs: list[str]) -> None:
     """A rule of another package can be selected, and its findings are listed with the others."""
     checked, explained, _, _ = outputs
     assert "clicks.toml:1: table: RK190 unowned-table: nobody owns clicks." in checked
     assert "nobody knows whom to ask" in explained.lower()
 
 
-def test_it_is_documented(outputs: list[str]) -> None:
+def test_a_rule_of_another_package_is_documented_in_its_own_reference(outputs: list[str]) -> None:
     """The reference for another package has its rules and none of rowkey's."""
     page = outputs[2]
     assert "\n## RK190 unowned-table\n\nA table whose name does not say who owns it." in page
@@ -122,7 +122,7 @@ def test_it_is_documented(outputs: list[str]) -> None:
 
 
 @pytest.mark.long  # builds the whole reference
-def test_no_page_of_ours_has_it(acme: Path) -> None:
+def test_no_page_of_our_docs_has_a_rule_of_another_package(acme: Path) -> None:
     """Only changed, missing and surplus pages are stale, though a rule of others is installed."""
     pages = acme / "reference"
     shutil.copytree(ROOT / "docs" / "reference", pages)

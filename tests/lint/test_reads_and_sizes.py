@@ -48,7 +48,7 @@ def list_severities(code: str, more: str, key: str = HOST_FIRST) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("options", "expected"),
     [
         ("where = 'ts < ?'", ["error"]),
         ("where = 'ts < ?'\nlimit = 5", ["error"]),
@@ -61,12 +61,14 @@ def list_severities(code: str, more: str, key: str = HOST_FIRST) -> list[str]:
         ("where = 'ts < ?'\nlimit = 5\nrate = '1/d'", ["warning"]),
     ],
 )
-def test_a_full_scan_matters_where_certain_rows_are_asked(words: str, expected: list[str]) -> None:
+def test_the_severity_of_a_full_scan_follows_its_rate(options: str, expected: list[str]) -> None:
     """A scan is as severe as its rate; one of the first few rows is no full scan."""
-    assert expected == list_severities("RK601", READ + words)
+    assert expected == list_severities("RK601", READ + options)
 
 
-def test_a_read_that_a_companion_serves_is_judged_by_its_key(tmp_path: Path) -> None:
+def test_a_read_that_a_companion_serves_is_judged_by_the_key_of_the_companion(
+    tmp_path: Path,
+) -> None:
     """No rule judges a read by the key of a table that does not serve it; one says which does."""
     table = """
 table  = "{}"
@@ -99,7 +101,7 @@ rate = "80/s"
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("options", "expected"),
     [
         ("where = 'host = ?'\norder = 'level'\nlimit = 5", ["warning"]),
         ("where = 'host = ?'\norder = 'level'", ["info"]),
@@ -108,12 +110,14 @@ rate = "80/s"
         ("where = 'ts < ?'\norder = 'ts'", []),
     ],
 )
-def test_a_sort_matters_where_a_limit_spares_nothing(words: str, expected: list[str]) -> None:
+def test_a_sort_is_reported_only_where_the_limit_spares_no_rows(
+    options: str, expected: list[str]
+) -> None:
     """A sort of one row is accepted, and a sort of a full scan is left to another rule."""
-    assert expected == list_severities("RK602", READ + words)
+    assert expected == list_severities("RK602", READ + options)
 
 
-def test_reading_backwards_is_told_if_no_read_goes_forwards() -> None:
+def test_a_backward_read_is_reported_only_if_no_read_goes_forward() -> None:
     """A backward read is reported only if no other read needs the forward order."""
     backwards = READ + "where = 'host = ?'\norder = 'ts desc'\nlimit = 5\n"
     forwards = backwards.replace('"r"', '"f"').replace(" desc", "")
@@ -123,14 +127,14 @@ def test_reading_backwards_is_told_if_no_read_goes_forwards() -> None:
 
 
 @pytest.mark.parametrize(("levels", "expected"), [(2, 0), (3, 1)])
-def test_fan_out_is_measured_by_the_servers(levels: int, expected: int) -> None:
+def test_fan_out_is_measured_against_the_number_of_servers(levels: int, expected: int) -> None:
     """32 ranges on 8 servers are accepted, and 48 are reported."""
     listed = ", ".join(map(str, range(levels)))
     more = READ + f"where = 'level in ({listed}) and ts < ?'"
     assert expected == len(find_problems("RK604", more, "[bucket(host, 16)][level][ts][host]"))
 
 
-def test_a_value_of_few_behind_a_range_is_only_told() -> None:
+def test_a_filter_on_a_field_of_few_values_after_a_range_is_only_a_remark() -> None:
     """A filter on a field with five values after a range is only a remark."""
     key, read = "[bucket(host, 16)][host][ts][level]", "where = 'host = ? and ts < ? and level = ?'"
     assert ["info"] == list_severities("RK605", READ + read, key)
@@ -139,7 +143,9 @@ def test_a_value_of_few_behind_a_range_is_only_told() -> None:
 
 
 @pytest.mark.parametrize(("distinct", "expected"), [(9, 0), (10, 1)])
-def test_a_filter_is_told_from_ten_rows_for_one(distinct: int, expected: int) -> None:
+def test_a_filter_is_reported_from_ten_rows_read_per_row_returned(
+    distinct: int, expected: int
+) -> None:
     """A filter is reported from ten rows read per row returned, if value counts are known."""
     text = LOGS.replace("distinct = 5", f"distinct = {distinct}")
     text = text.format(key=HOST_FIRST, splits='"per_bucket"', more=READ + "where = 'host = ? and "
@@ -149,7 +155,7 @@ def test_a_filter_is_told_from_ten_rows_for_one(distinct: int, expected: int) ->
     assert () == check_design(Design.loads(unknown), select=["RK606"]).findings
 
 
-def test_a_gap_is_told_once_and_not_as_a_range() -> None:
+def test_an_unbound_field_and_a_range_before_another_field_are_reported_once_each() -> None:
     """An unbound field and a range before another field are found by two rules, once each."""
     key, read = "[bucket(host, 16)][host][level][ts]", READ + "where = 'host = ? and ts < ?'"
     assert ["RK607"] == [
@@ -160,7 +166,7 @@ def test_a_gap_is_told_once_and_not_as_a_range() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("options", "expected"),
     [
         ("where = 'host = ?'", 1),
         ("where = 'host = ? and ts >= ?'", 1),
@@ -169,22 +175,26 @@ def test_a_gap_is_told_once_and_not_as_a_range() -> None:
         ("where = 'host = ?'\n[families.d]\nttl = '1d'", 0),
     ],
 )
-def test_an_answer_grows_without_an_end_of_time_rows_or_life(words: str, expected: int) -> None:
+def test_an_answer_without_time_bound_limit_or_ttl_is_reported_to_grow(
+    options: str, expected: int
+) -> None:
     """A bound of the time, a limit or a ttl each keep an answer from growing."""
-    assert expected == len(find_problems("RK608", READ + words))
+    assert expected == len(find_problems("RK608", READ + options))
 
 
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [("a", "a~", 1), ("a", "azz", 1), ("a", "ab", 0), ("a", "b", 0), ("a", "c~", 0)],
 )
-def test_only_an_end_of_last_characters_is_a_prefix(low: str, high: str, expected: int) -> None:
+def test_a_range_is_taken_for_a_prefix_only_if_it_ends_with_last_characters(
+    low: str, high: str, expected: int
+) -> None:
     """Only a range up to last characters, such as ~, is taken for a prefix."""
     more = READ + f"where = \"host >= '{low}' and host < '{high}'\""
     assert expected == len(find_problems("RK609", more))
 
 
-def test_reads_and_writes_share_what_the_servers_take() -> None:
+def test_writes_beyond_the_capacity_of_all_servers_are_reported_once() -> None:
     """Writes that exceed the servers' capacity by themselves are reported once."""
     cluster = "[cluster]\ncapacity = '1000/s'\n[writes]\nrate = '{}/s'\n"
     read = READ + "where = 'host = ? and ts = ?'\nrate = '1000/s'"
@@ -198,7 +208,7 @@ def test_reads_and_writes_share_what_the_servers_take() -> None:
 # Writes
 
 
-def test_a_skew_is_told_before_more_servers_are_asked_for() -> None:
+def test_a_hot_key_is_reported_instead_of_a_lack_of_servers() -> None:
     """A hot key is reported instead of a lack of servers where all servers together suffice."""
     more = "[cluster]\ncapacity = '1000/s'\n[writes]\nrate = '4000/s'\n"
     splits = "['2', '4', '6', '8', 'a', 'c', 'e']"
@@ -208,7 +218,7 @@ def test_a_skew_is_told_before_more_servers_are_asked_for() -> None:
     assert "servers do not help" in told.remedy
 
 
-def test_a_burst_beyond_the_servers_is_a_warning() -> None:
+def test_a_burst_above_nine_tenths_of_the_capacity_is_a_warning() -> None:
     """A burst above nine tenths of the servers' capacity is a warning, above half a remark."""
     more = "[cluster]\ncapacity = '1000/s'\n[writes]\nrate = '3000/s'\n"
     more += "bursts = [{ at = '1m', for = '30s', times = TIMES }]"
@@ -216,20 +226,20 @@ def test_a_burst_beyond_the_servers_is_a_warning() -> None:
     assert [["warning"], ["info"], []] == found
 
 
-def test_late_events_of_their_own_rows_hide_nothing() -> None:
+def test_late_events_with_rows_of_their_own_are_accepted() -> None:
     """Late events are accepted where the time in the key gives them their own rows."""
     late = "[writes]\nlate = { share = 0.1, upto = '1h' }"
     assert [] == find_problems("RK705", late)
     assert ["error"] == list_severities("RK705", late, "[bucket(host, 16)][host]")
 
 
-def test_what_is_late_lives_from_when_it_is_written() -> None:
+def test_a_ttl_affects_late_events_only_if_their_time_is_the_cell_timestamp() -> None:
     """A ttl affects late events only if the event's time is the cells' timestamp."""
     more = "[families.d]\nttl = '1h'\n[writes]\nlate = { share = 0.1, upto = '6h' }"
     assert [] == find_problems("RK704", more)
 
 
-def test_rows_put_again_under_a_salt_stand_twice(tmp_path: Path) -> None:
+def test_the_number_of_rows_that_a_salt_doubles_is_computed(tmp_path: Path) -> None:
     """The rows that a salt doubles are computed: half repeat, a sixteenth of them one salt."""
     text = 'table = "o"\nkey = "{}"\nsplits = "per_bucket"\n[fields]\norder = "u64"\nn = "u8"\n'
     path = tmp_path / "rows.csv"
@@ -246,7 +256,7 @@ def test_rows_put_again_under_a_salt_stand_twice(tmp_path: Path) -> None:
     ]
 
 
-def test_few_rows_put_again_under_a_salt_are_a_remark(tmp_path: Path) -> None:
+def test_few_rows_put_again_under_a_salt_are_only_a_remark(tmp_path: Path) -> None:
     """Recordings hold a few events twice, whatever the table; reads by ranges need no bucket."""
     path = tmp_path / "rows.csv"
     path.write_text("at,n\n" + "".join(f"{max(n, 1)},{n % 5}\n" for n in range(2_000)))
@@ -265,7 +275,9 @@ def test_few_rows_put_again_under_a_salt_are_a_remark(tmp_path: Path) -> None:
         ("16, as=hex", "", "[bucket(ts, user, 16, as=hex)]"),
     ],
 )
-def test_a_bucket_in_place_of_a_salt_is_of_what_there_is(salt: str, where: str, named: str) -> None:
+def test_a_bucket_proposed_for_a_salt_uses_fields_of_the_design(
+    salt: str, where: str, named: str
+) -> None:
     """Where no read gives a field of the key, the bucket is not one of the fields that reads do."""
     design = Design(
         "t", f"[salt({salt})][ts][user]", splits="per_bucket",
@@ -276,7 +288,7 @@ def test_a_bucket_in_place_of_a_salt_is_of_what_there_is(salt: str, where: str, 
     assert named in told.remedy
 
 
-def test_a_part_of_the_events_shows_few_of_those_that_overwrite(tmp_path: Path) -> None:
+def test_one_copy_in_a_part_of_the_events_stands_for_many_overwritten_rows(tmp_path: Path) -> None:
     """One stray copy among one in a hundred events stands for a table in which most overwrite."""
     text = 'table = "o"\nkey = "[order]"\n[fields]\norder = "u64"\nn = "u8"\n'
     path = tmp_path / "rows.csv"
@@ -306,7 +318,7 @@ def test_a_part_of_the_events_shows_few_of_those_that_overwrite(tmp_path: Path) 
         ("[order][at]", 300, 600, "error", "66.7%"),
     ],
 )
-def test_events_of_a_time_that_overwrite_others_are_lost(
+def test_events_that_overwrite_others_are_reported_as_lost(
     tmp_path: Path, key: str, keys: int, values: int, severity: str, copies: str
 ) -> None:
     """A key with a time keeps events apart; one without may be of entities; copies lose nothing."""
@@ -321,7 +333,7 @@ def test_events_of_a_time_that_overwrite_others_are_lost(
     assert found.message.endswith(told if copies else "the row of an earlier event")
 
 
-def test_a_field_that_repeats_is_not_unique(tmp_path: Path) -> None:
+def test_a_unique_field_that_repeats_in_the_sample_is_reported(tmp_path: Path) -> None:
     """A declaration that no value repeats is compared with the sample, in the key or not."""
     text = 'table = "o"\nkey = "[order]"\n[fields]\norder = "u64"\n'
     path = tmp_path / "rows.csv"
@@ -347,7 +359,7 @@ def test_a_field_that_repeats_is_not_unique(tmp_path: Path) -> None:
         ("30/s", "[gate]", "distinct = 3", []),
     ],
 )
-def test_a_key_with_the_time_has_as_many_values_as_events(
+def test_too_few_keys_for_the_events_of_a_day_are_found_without_a_sample(
     rate: str, key: str, more: str, expected: list[tuple[float, float]]
 ) -> None:
     """Ten events for each key of a day are found without a sample; updated gates are not."""
@@ -375,7 +387,9 @@ rate = "{rate}"
         ([], "warning", "Add a field to the key"),
     ],
 )
-def test_rows_of_counters_are_written_often(values: list[str], severity: str, remedy: str) -> None:
+def test_rows_with_many_events_for_each_key_are_reported(
+    values: list[str], severity: str, remedy: str
+) -> None:
     """Many events for each key are a warning, and a remark where all of them may be counted."""
     fields = {"gate": {"type": "u32", "distinct": 3}, "day": "date"}
     design = Design(
@@ -391,7 +405,7 @@ def test_rows_of_counters_are_written_often(values: list[str], severity: str, re
 
 
 @pytest.mark.parametrize(("declared", "expected"), [(600, []), (599, [600])])
-def test_declared_values_are_compared_with_those_of_the_sample(
+def test_more_sampled_values_than_declared_are_reported(
     tmp_path: Path, declared: int, expected: list[int]
 ) -> None:
     """A sample never has more values than the table."""
@@ -409,7 +423,9 @@ def test_declared_values_are_compared_with_those_of_the_sample(
 @pytest.mark.parametrize(
     ("regions", "expected"), [(80, []), (88, ["info"]), (1_600, ["info"]), (1_608, ["warning"])]
 )
-def test_regions_are_counted_against_servers_and_data(regions: int, expected: list[str]) -> None:
+def test_too_few_or_too_many_regions_for_servers_and_data_are_reported(
+    regions: int, expected: list[str]
+) -> None:
     """Regions are accepted up to ten a server for a small table, and 200 a server at most."""
     more = "[families.d]\nttl = '1d'\n[writes]\nrate = '100/s'"
     told = find_problems("RK801", more, "[digest(host, 4)][host][ts]",
@@ -418,14 +434,17 @@ def test_regions_are_counted_against_servers_and_data(regions: int, expected: li
 
 
 @pytest.mark.parametrize(
-    ("rate", "said"), [(1_900, ""), (15_000, "nothing between 50 and 500"), (90_000, "cap of 120")]
+    ("rate", "message"),
+    [(1_900, ""), (15_000, "nothing between 50 and 500"), (90_000, "cap of 120")],
 )
-def test_the_sources_table_is_quoted_where_it_fails(rate: int, said: str) -> None:
+def test_the_sizing_table_of_the_article_is_quoted_where_it_is_wrong(
+    rate: int, message: str
+) -> None:
     """The article's table of sizes is quoted where it has a gap or exceeds its cap."""
     more = f"[families.d]\nttl = '1d'\n[writes]\nrate = '{rate}/s'"
     told = find_problems("RK802", more, splits="{ algorithm = 'per_bucket', regions = 4 }")
-    assert [bool(said)] == [bool(one.verdict) for one in told]
-    assert said in told[0].verdict
+    assert [bool(message)] == [bool(one.verdict) for one in told]
+    assert message in told[0].verdict
     assert 9 == len(told[0].evidence["opinions"])
 
 
@@ -433,7 +452,9 @@ def test_the_sources_table_is_quoted_where_it_fails(rate: int, said: str) -> Non
     "key", [HOST_FIRST, "[bucket(host, level, 16)][host][time_slice(ts, 1h)][level]"]
 )
 @pytest.mark.parametrize(("rate", "severity"), [(600, "info"), (5_000, "warning")])
-def test_regions_that_fill_slowly_are_left_to_split(key: str, rate: int, severity: str) -> None:
+def test_regions_that_fill_within_days_are_reported_to_split_at_once(
+    key: str, rate: int, severity: str
+) -> None:
     """Regions that are full after two weeks split one by one; after two days, all at once."""
     more = f"[families.d]\nttl = '90d'\n[writes]\nrate = '{rate}/s'"
     sliced = "slice" in key
@@ -447,7 +468,9 @@ def test_regions_that_fill_slowly_are_left_to_split(key: str, rate: int, severit
 @pytest.mark.parametrize(
     ("rate", "severities"), [(39_000, []), (60_000, ["info"]), (76_000, ["warning"])]
 )
-def test_writes_that_leave_no_room_for_a_peak_are_found(rate: int, severities: list[str]) -> None:
+def test_writes_above_half_of_the_capacity_are_a_remark_and_above_nine_tenths_a_warning(
+    rate: int, severities: list[str]
+) -> None:
     """Half of what 8 servers are taken to bear is worth a remark, nine tenths a warning."""
     more = f"[families.d]\nttl = '1d'\n[writes]\nrate = '{rate}/s'"
     assert severities == list_severities("RK706", more)
@@ -484,7 +507,9 @@ MORE_REGIONS = (
         (3_744, 19, {}),
     ],
 )  # fmt: skip
-def test_the_rules_of_regions_agree(regions: int, servers: int, expected: dict[str, str]) -> None:
+def test_the_rules_on_too_few_and_too_many_regions_agree(
+    regions: int, servers: int, expected: dict[str, str]
+) -> None:
     """The number of regions that one rule asks for is not too many for the other."""
     text = CRAWL.replace("REGIONS", str(regions)).replace("SERVERS", str(servers))
     design = Design.loads(text, source="design.toml")
@@ -492,7 +517,7 @@ def test_the_rules_of_regions_agree(regions: int, servers: int, expected: dict[s
     assert expected == {one.code: one.remedy for one in told}
 
 
-def test_rows_that_are_written_again_do_not_grow() -> None:
+def test_a_table_whose_rows_are_overwritten_does_not_grow() -> None:
     """A table whose rows are overwritten has as many rows as entities, at any rate."""
     more = "[families.d]\nversions = 1\n[writes]\nrate = '90000/s'"
     assert ["warning"] == list_severities("RK803", more)
@@ -528,7 +553,9 @@ rate    = "20000/s"
         (1_000_000, 100, 100_000_000),
     ],
 )
-def test_what_stays_of_a_day_is_what_grows(pages: int, versions: int, rows: int | None) -> None:
+def test_rows_overwritten_all_day_count_once_in_the_size(
+    pages: int, versions: int, rows: int | None
+) -> None:
     """Rows that are overwritten all day count once, or as often as versions are kept."""
     text = COUNTER.replace("PAGES", str(pages)).replace("VERSIONS", str(versions))
     design = Design.loads(text, source="design.toml")
@@ -538,7 +565,7 @@ def test_what_stays_of_a_day_is_what_grows(pages: int, versions: int, rows: int 
     assert stay == ([] if rows is None else [pytest.approx(rows * each)])
 
 
-def test_a_heap_is_too_small_for_what_the_size_asks_for() -> None:
+def test_a_heap_too_small_for_the_later_regions_is_reported() -> None:
     """A heap is reported as too small for the regions that the table's size needs later."""
     more = "[families.d]\nttl = '90d'\n[writes]\nrate = '5000/s'\n[cluster]\nheap = '8GiB'"
     [told] = find_problems("RK804", more, splits="{ algorithm = 'per_bucket', regions = 16 }")
@@ -557,7 +584,7 @@ def test_reading_shared_rows_backwards_is_a_warning() -> None:
 
 
 @pytest.mark.parametrize(("rate", "severity"), [("100/s", "info"), ("9000/s", "warning")])
-def test_a_load_that_one_server_bears_is_a_remark(rate: str, severity: str) -> None:
+def test_uneven_writes_that_one_server_bears_are_only_a_remark(rate: str, severity: str) -> None:
     """What is uneven about the writes does no harm where one server bears them all."""
     more = f"[writes]\nrate = '{rate}'"
     (found,) = find_problems("RK101", more, "[ts][host]", '["a"]')
@@ -616,7 +643,7 @@ def write_payments(folder: Path, *, heavy: bool) -> Path:
         ),
     ],
 )
-def test_regions_are_advised_only_if_they_get_writes(
+def test_more_regions_are_advised_only_if_a_replay_writes_to_them(
     key: str, heavy: bool, cause: str | None, tmp_path: Path
 ) -> None:
     """More regions are advised only where a replay writes to them and RK201 does not object."""
@@ -635,7 +662,7 @@ def test_regions_are_advised_only_if_they_get_writes(
 
 
 @pytest.mark.parametrize("spread", ["salt(16)", "bucket(line, 16)"])
-def test_regions_of_a_salt_are_told_from_keys_with_it(spread: str) -> None:
+def test_a_salted_key_needs_as_many_regions_for_its_size_as_a_bucketed_one(spread: str) -> None:
     """What a salt spreads needs more regions for its size as what a bucket spreads."""
     numbers = range(2_000)
     rows = pa.table({"host": [f"h{n * n % 7}" for n in numbers],
@@ -657,7 +684,7 @@ def test_regions_of_a_salt_are_told_from_keys_with_it(spread: str) -> None:
     assert ("warning", False) == (told.severity, "Keep these splits" in told.remedy)
 
 
-def test_keys_that_rise_in_buckets_need_no_sample() -> None:
+def test_no_splits_are_advised_in_buckets_of_times_without_a_sample() -> None:
     """Without a sample no splits are advised in buckets whose keys begin with the time."""
     more = "[families.d]\nttl = '30d'\n[writes]\narrival = 'clock'\nrate = '5000/s'"
     [told] = find_problems("RK802", more, TIME_FIRST)
@@ -667,7 +694,7 @@ def test_keys_that_rise_in_buckets_need_no_sample() -> None:
 
 
 @pytest.mark.parametrize(("ttl", "shown"), [("600s", "10m"), ("36h", "36h"), ("90061s", "90061s")])
-def test_a_ttl_is_shown_in_plain_units(ttl: str, shown: str) -> None:
+def test_a_ttl_is_printed_in_whole_units(ttl: str, shown: str) -> None:
     """How long rows are kept is shown in whole units, never as a fraction of days."""
     span = f"{READ}where = 'host = ? and ts >= ? and ts < ?'\nspan = '30d'"
     [told] = find_problems("RK612", f"[families.d]\nttl = '{ttl}'\n{span}")
@@ -685,7 +712,9 @@ def test_a_ttl_is_shown_in_plain_units(ttl: str, shown: str) -> None:
         ("[bucket(host, 16)][host][ts]", ""),
     ],
 )
-def test_a_bucket_that_a_read_cannot_compute_is_told(key: str, expected: str) -> None:
+def test_a_read_that_does_not_give_all_fields_of_a_bucket_is_reported(
+    key: str, expected: str
+) -> None:
     """A read that gives some, or none, of the fields of a bucket asks every bucket."""
     reads = [{"name": "r", "where": "host = ? and ts >= ? and ts < ?", "span": "1h"}]
     host = {"type": "text", "max_bytes": 9, "distinct": 9_000}
@@ -716,7 +745,7 @@ rate = "2/s"
 """
 
 
-def test_values_in_files_of_their_own_make_no_region_larger() -> None:
+def test_mob_files_do_not_count_for_the_size_of_a_region() -> None:
     """Regions hold references to MOB files; where values are not in them, that comes first."""
     plain, mob = (Design.loads(CLIPS.format(mob=one)) for one in ("false", "true"))
     events = plain.estimate_demand().size / plain.layout.estimate_event_bytes(17)
@@ -730,7 +759,7 @@ def test_values_in_files_of_their_own_make_no_region_larger() -> None:
 
 
 @pytest.mark.parametrize(("rate", "expected"), [("100/s", "info"), ("4000/s", "warning")])
-def test_growth_without_an_end_warns_if_regions_are_full_within_a_week(
+def test_endless_growth_is_a_warning_if_regions_fill_within_a_week(
     rate: str, expected: str
 ) -> None:
     """Rows that are never deleted matter as much as those that a ttl deletes too late."""
@@ -742,7 +771,7 @@ def test_growth_without_an_end_warns_if_regions_are_full_within_a_week(
     ("attributes", "severity"),
     [("", "warning"), ("compression = 'ZSTD'", "info"), ("encoding = 'FAST_DIFF'", "warning")],
 )
-def test_bytes_that_compression_makes_fewer_fill_no_region_in_a_week(
+def test_compressed_bytes_count_for_the_time_in_which_regions_fill(
     attributes: str, severity: str
 ) -> None:
     """Without a sample a table is not warned of what a tenth of its bytes would not do."""
@@ -761,7 +790,7 @@ SMALL = "[families.d]\nttl = '{ttl}'\nin_memory = true\n[writes]\nrate = '{rate}
         ("100/s", "3650d", "100/s", ["RK203", "RK404", "RK408"]),
     ],
 )
-def test_a_table_that_one_region_holds_needs_no_more(
+def test_no_more_regions_are_advised_for_a_table_that_fits_one(
     rate: str, ttl: str, reads: str, expected: list[str]
 ) -> None:
     """No rule speaks of further regions, or of a full cache, where a table never gets there."""
@@ -773,7 +802,9 @@ def test_a_table_that_one_region_holds_needs_no_more(
 
 
 @pytest.mark.parametrize(("rate", "expected"), [("10/s", "info"), ("20000/s", "warning")])
-def test_splits_without_keys_warn_where_reads_are_the_load(rate: str, expected: str) -> None:
+def test_splits_without_keys_are_a_warning_where_reads_are_the_load(
+    rate: str, expected: str
+) -> None:
     """All reads go to the one region that has rows, though the writes are few."""
     more = f"[writes]\nrate = '5/s'\n{READ}where = 'host = ? and ts = ?'\nrate = '{rate}'\n"
     splits = "{ algorithm = 'hex_string', regions = 16 }"
@@ -781,7 +812,7 @@ def test_splits_without_keys_warn_where_reads_are_the_load(rate: str, expected: 
     assert [expected] == [one.severity for one in find_problems("RK203", more, splits="[]")]
 
 
-def test_a_small_table_is_told_one_number_of_buckets_and_regions() -> None:
+def test_a_small_table_gets_one_number_for_buckets_and_regions() -> None:
     """Fewer buckets and fewer regions are the same number where each bucket is a region."""
     more = "[cluster]\nservers = 4\n[families.d]\nttl = '30d'\n"
     more += f"{READ}where = 'ts > ?'\n"
@@ -805,7 +836,9 @@ def test_a_small_table_is_told_one_number_of_buckets_and_regions() -> None:
         ("3000/d", "1000/s", 16, False),
     ],
 )
-def test_few_writes_need_no_buckets(rate: str, reads: str, buckets: int, is_needless: bool) -> None:
+def test_no_buckets_are_advised_for_few_writes(
+    rate: str, reads: str, buckets: int, is_needless: bool
+) -> None:
     """A read that asks all buckets pays for evenness that 3,000 rows a day have no use for."""
     more = f"[cluster]\nservers = 8\n[writes]\nrate = '{rate}'\n{READ}where = 'ts > ?'\n"
     found = find_problems(
@@ -814,15 +847,14 @@ def test_few_writes_need_no_buckets(rate: str, reads: str, buckets: int, is_need
     assert ["So few writes need no spreading."] * is_needless == [one.verdict for one in found]
 
 
-def test_another_key_needs_a_sample_first_where_the_splits_do() -> None:
-    """No remedy names a command that refuses the design."""
+def test_no_remedy_names_a_command_that_refuses_the_design() -> None:
     [told] = find_problems("RK601", f"{READ}where = 'ts < ?'", splits='"sample"')
     assert 'declare [sample] path = "…"' in told.remedy
     [told] = find_problems("RK601", f"{READ}where = 'ts < ?'")
     assert "declare" not in told.remedy
 
 
-def test_regions_wait_for_the_key_that_another_finding_names() -> None:
+def test_no_regions_are_advised_for_a_key_that_another_finding_replaces() -> None:
     """Where one finding names another key, no other counts regions for the present one."""
     text = """
 table  = "entries"
@@ -854,7 +886,7 @@ rate  = "100/s"
     assert found["RK202"].startswith("Change the key first, as RK601 says"), found
 
 
-def test_a_leading_part_of_few_values_before_a_time_is_like_a_bucket() -> None:
+def test_a_leading_part_of_few_values_before_a_time_is_judged_like_a_bucket() -> None:
     """Regions cut at times of a sample get no write, behind a status as behind a bucket."""
     text = """
 table  = "parcels"
@@ -878,7 +910,7 @@ rate = "2000/s"
     assert told.remedy.startswith("Keep these splits: the keys of each bucket begin with ts")
 
 
-def test_a_dictionary_narrows_reads_though_no_table_has_its_ids_yet() -> None:
+def test_a_dictionary_field_narrows_reads_before_any_id_exists() -> None:
     """Values of `code` have ids once rows hold them, so a read of one value is one range."""
     more = f"{READ}where = 'host = ?'\norder = 'ts'\nlimit = 5\nrate = '50/s'\n"
     key = "[code(host)][ts]"
@@ -897,7 +929,7 @@ def test_a_dictionary_narrows_reads_though_no_table_has_its_ids_yet() -> None:
         ("a >= ? and a < ?", []),
     ],
 )
-def test_one_of_two_ranges_narrows_a_scan(where: str, expected: list[str]) -> None:
+def test_the_narrower_of_two_ranges_is_taken_for_the_scan(where: str, expected: list[str]) -> None:
     """A range behind another is tested row by row; one of the time is rarely the wide one."""
     text = f"""
 table  = "t"
@@ -915,7 +947,7 @@ limit = 10
     assert expected == [one.severity for one in found]
 
 
-def test_an_order_by_a_field_outside_the_key_is_told_its_place() -> None:
+def test_an_order_by_a_field_outside_the_key_gets_the_key_field_it_needs() -> None:
     """Where no key of the fields gives the order, the remedy says where the key needs it."""
     text = """
 table  = "bids"

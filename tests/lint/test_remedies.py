@@ -211,7 +211,7 @@ def count_findings(found: Sequence[Finding], code: str) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_remedy_that_is_written_out_mends(load_case: Cases, name: str) -> None:
+def test_a_design_with_the_written_remedy_lacks_the_finding(load_case: Cases, name: str) -> None:
     """A design with the remedy loads, lacks the finding, and has no new finding."""
     case = load_case(name)
     codes = {one.code for one in case.judgement.found}
@@ -232,7 +232,9 @@ def _is_known(mended: str, came: str) -> bool:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_no_read_asks_more_unless_the_remedy_says_so(load_case: Cases, name: str) -> None:
+def test_no_remedy_raises_the_ranges_of_a_read_without_saying_so(
+    load_case: Cases, name: str
+) -> None:
     """Each declared read needs no more ranges after a remedy than before."""
     case = load_case(name)
     for tried in case.tried:
@@ -250,7 +252,7 @@ MAX_SKEW_RATIO = 0.95
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name in LOAD_RULE_NAMES])
-def test_a_remedy_against_heat_makes_it_cooler(load_case: Cases, name: str) -> None:
+def test_a_remedy_against_a_hot_spot_lowers_the_skew(load_case: Cases, name: str) -> None:
     """The same events are less skewed after a remedy against a hot spot."""
     case = load_case(name)
     before = compute_skew(case.design)
@@ -288,7 +290,7 @@ def set_sample_splits(design: Design, sample: Path | None = None) -> Design:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_written_out_is_tried(load_case: Cases, name: str) -> None:
+def test_every_remedy_with_notation_is_applied(load_case: Cases, name: str) -> None:
     """Each remedy with notation or TOML in it is applied, unless it leaves a choice."""
     case = load_case(name)
     for one in case.judgement.found:
@@ -296,7 +298,7 @@ def test_what_is_written_out_is_tried(load_case: Cases, name: str) -> None:
             assert apply_remedy(case.design, one), one.remedy
 
 
-def test_most_remedies_are_tried(load_case: Cases) -> None:
+def test_most_remedies_are_applied_by_the_tests(load_case: Cases) -> None:
     """Most remedies are applied, and few are prose."""
     every = [load_case(name) for name in CASES]
     prose = [
@@ -306,7 +308,7 @@ def test_most_remedies_are_tried(load_case: Cases) -> None:
     assert len(prose) <= IN_PROSE
 
 
-def test_each_rule_that_is_not_applied_writes_something_out(load_case: Cases) -> None:
+def test_each_rule_exempt_from_applying_has_a_written_remedy(load_case: Cases) -> None:
     """Each rule in the list of exceptions has a remedy that is written out."""
     every = [load_case(name) for name in CASES]
     written = {
@@ -316,7 +318,7 @@ def test_each_rule_that_is_not_applied_writes_something_out(load_case: Cases) ->
 
 
 @pytest.mark.long  # with the designs that judge whole recordings again
-def test_each_pair_of_findings_comes(load_case: Cases) -> None:
+def test_each_listed_pair_of_findings_occurs(load_case: Cases) -> None:
     """Each listed pair occurs: a remedy of the first finding leads to the second."""
     every = [load_case(name) for name in ALL_DESIGNS]
     came = {

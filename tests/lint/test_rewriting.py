@@ -56,13 +56,15 @@ def edit_line(path: tuple[str | int, ...], value: Any, text: str = TEXT) -> list
         (("reads", 1, "name"), "z", 'name = "z"'),
     ],
 )  # fmt: skip
-def test_a_value_is_changed_in_its_line(path: tuple[str | int, ...], value: Any, line: str) -> None:
+def test_a_changed_value_keeps_comments_and_order_of_the_file(
+    path: tuple[str | int, ...], value: Any, line: str
+) -> None:
     """A changed value keeps the comments, spaces and order of the file."""
     [(_, after)] = edit_line(path, value)
     assert line == after
 
 
-def test_a_word_comes_under_its_table() -> None:
+def test_a_new_option_follows_the_last_one_of_its_table() -> None:
     """A new option follows the last one of its table, with aligned equality signs."""
     after = edit_toml(TEXT, {("families", "d", "bloom"): "ROW"})
     assert 'ttl = "30d"\nbloom = "ROW"\n\n[[reads]]' in after
@@ -72,14 +74,14 @@ def test_a_word_comes_under_its_table() -> None:
     assert 'name = "x"\nlimit = 5\n[[reads]]' in after
 
 
-def test_a_table_comes_at_the_end() -> None:
+def test_a_new_table_is_appended_at_the_end_of_the_file() -> None:
     """A new table is appended, also where the last line has no line end."""
     end = '\n\n[families."a b"]\nversions = 2\n'
     assert edit_toml(TEXT, {("families", "a b", "versions"): 2}).endswith(end)
     assert edit_toml("x = 1", {("y", "z"): 2}) == "x = 1\n\n[y]\nz = 2\n"
 
 
-def test_a_word_is_taken_away() -> None:
+def test_a_removed_option_takes_its_line_and_leaves_comments() -> None:
     """A removed option takes its line or its comma with it, and leaves comments."""
     after = edit_toml(TEXT, {("families", "d", "versions"): None, ("fields", "b", "type"): None})
     assert '[families.d]  # the family\n# one\nttl = "30d"' in after
@@ -88,7 +90,7 @@ def test_a_word_is_taken_away() -> None:
     assert edit_toml(TEXT, {("nothing",): None}) == TEXT
 
 
-def test_line_ends_of_windows_stay() -> None:
+def test_added_lines_have_the_line_ends_of_the_file() -> None:
     """Added lines have the CRLF line ends of the file."""
     text = TEXT.replace("\n", "\r\n")
     after = edit_toml(text, {("families", "d", "bloom"): "ROW", ("writes", "rate"): "1/s"})
@@ -110,7 +112,7 @@ def test_line_ends_of_windows_stay() -> None:
         ("[f.d]\r\na = 1", "w", "[f.d]\r\na = 1\r\nw = 9"),
     ],
 )
-def test_a_word_comes_beside_the_others_of_its_table(before: str, word: str, after: str) -> None:
+def test_a_new_option_has_the_style_of_its_table(before: str, word: str, after: str) -> None:
     """A new option has the style of its table: dots, braces, indentation, byte order mark."""
     assert after == edit_toml(before, {("f", "d", word): 9})
 
@@ -130,7 +132,7 @@ def test_a_word_comes_beside_the_others_of_its_table(before: str, word: str, aft
         ("f.d = {b = 2, a = 1}", "f.d = {b = 2 }"),
     ],
 )
-def test_a_word_that_goes_leaves_its_table(before: str, after: str) -> None:
+def test_a_table_whose_last_option_is_removed_stays(before: str, after: str) -> None:
     """A table that existed only by a dotted name stays, without options."""
     assert after == edit_toml(before, {("f", "d", "a"): None})
 
@@ -140,7 +142,7 @@ EXAMPLES = sorted(kind.good_design for kind in RULES.values())
 
 
 @given(st.sampled_from(EXAMPLES), st.dictionaries(WORDS, st.none() | st.integers(1, 9)))
-def test_no_comment_is_lost(text: str, words: Mapping[str, Any]) -> None:
+def test_no_edit_of_a_file_loses_a_comment(text: str, words: Mapping[str, Any]) -> None:
     """No edit loses a comment, after whichever line it is."""
     lines = [
         f"{line} # of {n}" if " = " in line else line for n, line in enumerate(text.split("\n"))
@@ -151,7 +153,9 @@ def test_no_comment_is_lost(text: str, words: Mapping[str, Any]) -> None:
 
 
 @given(st.sampled_from(EXAMPLES), st.dictionaries(WORDS, st.none() | st.integers(1, 9)))
-def test_a_changed_file_says_what_was_asked(text: str, words: Mapping[str, Any]) -> None:
+def test_an_edited_file_parses_to_the_requested_options(
+    text: str, words: Mapping[str, Any]
+) -> None:
     """An edited file parses to the old tree with the new options, with every comment and line."""
     after = edit_toml(text, {("families", "d", word): value for word, value in words.items()})
     expected = tomllib.loads(text)

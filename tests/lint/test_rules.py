@@ -47,20 +47,20 @@ def check_example(rule: type[Rule], text: str) -> LintResult:
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_the_bad_design_is_found_out(rule: type[Rule]) -> None:
+def test_each_rule_finds_its_bad_example(rule: type[Rule]) -> None:
     """A rule has a finding in its bad example, and only the rules it names have others."""
     found = check_example(rule, rule.bad_design)
     assert {rule.code, *rule.other_codes} == {one.code for one in found.findings}
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_nothing_is_found_in_the_good_design(rule: type[Rule]) -> None:
+def test_no_rule_has_a_finding_in_any_good_example(rule: type[Rule]) -> None:
     """No rule has a finding in any rule's good example."""
     assert [] == [str(one) for one in check_example(rule, rule.good_design).findings]
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_a_finding_stands_in_the_file(rule: type[Rule]) -> None:
+def test_each_finding_has_a_line_and_a_path_of_the_file(rule: type[Rule]) -> None:
     """Each finding has a line of the file, and a path whose option is there."""
     lines = len(rule.bad_design.splitlines())
     design = Design.loads(rule.bad_design, source="design.toml")
@@ -71,7 +71,7 @@ def test_a_finding_stands_in_the_file(rule: type[Rule]) -> None:
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_a_finding_reads_well(rule: type[Rule]) -> None:
+def test_a_problem_has_no_full_stop_and_a_remedy_has_one(rule: type[Rule]) -> None:
     """A problem has no full stop, and a remedy is a sentence with one."""
     for one in check_example(rule, rule.bad_design).findings:
         assert not one.message.endswith("..")
@@ -83,7 +83,7 @@ def test_a_finding_reads_well(rule: type[Rule]) -> None:
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_the_page_says_everything(rule: type[Rule]) -> None:
+def test_the_docstring_of_each_rule_has_its_four_sections(rule: type[Rule]) -> None:
     """The docstring of a rule has four sections of sentences, and a first sentence."""
     told = rule.parse_docstring()
     for section in (told.summary, told.description, told.reason, told.remedy, told.source):
@@ -93,7 +93,7 @@ def test_the_page_says_everything(rule: type[Rule]) -> None:
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_names_and_codes_are_well_formed(rule: type[Rule]) -> None:
+def test_each_rule_has_a_code_of_its_group_and_a_plain_name(rule: type[Rule]) -> None:
     """A code begins with the digit of its group; a name has two to four plain words."""
     assert re.fullmatch(r"RK[0-8]\d\d", rule.code)
     assert rule.code[2] in GROUPS
@@ -104,7 +104,7 @@ def test_names_and_codes_are_well_formed(rule: type[Rule]) -> None:
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_a_fix_mends_what_was_found(rule: type[Rule]) -> None:
+def test_a_fix_removes_all_findings_of_its_rule(rule: type[Rule]) -> None:
     """A rule's fix removes all its findings from the file, and leaves the rest."""
     text = "# first\n" + rule.bad_design.replace("\n[", "\n# a comment\n[") + "# last\n"
     after = apply_fixes(Design.loads(text), select=[rule.code])
@@ -122,7 +122,7 @@ def test_a_fix_mends_what_was_found(rule: type[Rule]) -> None:
     ]
 
 
-def test_there_are_more_than_forty_five_rules() -> None:
+def test_more_than_45_rules_have_examples_and_a_source() -> None:
     """Each of more than 45 rules has a bad design, a different good one, and a source."""
     own = [rule for rule in BY_CODE if rule.__module__.startswith("rowkey.")]
     assert len(own) >= 45
@@ -133,13 +133,12 @@ def test_there_are_more_than_forty_five_rules() -> None:
         assert rule.parse_docstring().source
 
 
-def test_codes_are_unique() -> None:
-    """No two rules share a code."""
+def test_no_two_rules_share_a_code() -> None:
     codes = [rule.code for rule in BY_CODE]
     assert sorted(set(codes)) == codes
 
 
-def test_a_cause_is_told_by_one_rule() -> None:
+def test_each_cause_of_hot_spots_belongs_to_one_rule_at_most() -> None:
     """Each cause of hot spots belongs to at most one rule, and each named cause exists."""
     told = [rule.cause for rule in BY_CODE if rule.cause]
     assert sorted(set(told)) == sorted(told)

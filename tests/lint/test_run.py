@@ -29,7 +29,7 @@ def list_codes(text: str, select: Sequence[str] = (), ignore: Sequence[str] = ()
     return [one.code for one in found.findings]
 
 
-def test_findings_come_in_the_order_of_the_file() -> None:
+def test_findings_are_sorted_by_line_and_code() -> None:
     """Findings are sorted by line, then by code."""
     text = BAD.replace("max_bytes = 16", 'family = "d"')
     found = [(one.line, one.code) for one in check_design(Design.loads(text)).findings]
@@ -37,7 +37,7 @@ def test_findings_come_in_the_order_of_the_file() -> None:
 
 
 @pytest.mark.parametrize("word", ["RK101", "rk101", "RK10", "monotone-lead", "monotone_lead"])
-def test_rules_are_chosen_by_code_or_name(word: str) -> None:
+def test_rules_are_selected_by_code_or_name(word: str) -> None:
     """Rules are selected by code, by the beginning of a code, or by name."""
     assert "RK101" in list_codes(BAD, select=[word])
     assert "RK101" not in list_codes(BAD, ignore=[word])
@@ -46,13 +46,12 @@ def test_rules_are_chosen_by_code_or_name(word: str) -> None:
     )
 
 
-def test_ignoring_is_stronger_than_choosing() -> None:
-    """A rule that is both selected and ignored is ignored."""
+def test_a_rule_that_is_both_selected_and_ignored_is_ignored() -> None:
     assert ["RK109"] == list_codes(BAD, select=["RK1"], ignore=["monotone-lead"])
 
 
 @pytest.mark.parametrize("word", ["RK9", "monotone", "R", "", "RK1000"])
-def test_a_word_that_means_no_rule_is_refused(word: str) -> None:
+def test_a_selection_that_matches_no_rule_is_refused(word: str) -> None:
     """A selection that matches no rule is refused, as it would check nothing."""
     with pytest.raises(InvalidArgument, match="no rule has the name or code"):
         select_rules([word])
@@ -60,13 +59,12 @@ def test_a_word_that_means_no_rule_is_refused(word: str) -> None:
         select_rules([], [word])
 
 
-def test_a_slip_is_told_the_nearest_name() -> None:
-    """The error of an unknown rule suggests the nearest name."""
+def test_the_error_of_an_unknown_rule_suggests_the_nearest_name() -> None:
     with pytest.raises(InvalidArgument, match="Did you mean monotone-lead"):
         select_rules(["monoton-lead"])
 
 
-def test_a_design_of_python_has_findings_without_lines() -> None:
+def test_findings_of_a_python_design_have_no_lines() -> None:
     """Findings of a design written in Python have no line, and are otherwise the same."""
     fields = {"ts": "timestamp_ms", "id": "u32"}
     [found] = check_design(Design("t", "[ts][id]", fields=fields)).findings
@@ -87,7 +85,9 @@ def test_a_design_of_python_has_findings_without_lines() -> None:
     ],
 )
 @pytest.mark.parametrize("above", [True, False])
-def test_a_finding_is_allowed_where_it_stands(comment: str, *, above: bool) -> None:
+def test_a_comment_on_or_above_the_line_of_a_finding_allows_it(
+    comment: str, *, above: bool
+) -> None:
     """A comment with a reason on the line of a finding, or above the line, allows it."""
     line = BAD.splitlines()[1]
     placed = f"{comment}\n# more to say\n{line}" if above else f"{line}  {comment}"
@@ -98,38 +98,37 @@ def test_a_finding_is_allowed_where_it_stands(comment: str, *, above: bool) -> N
     assert {"RK001", "RK002"}.isdisjoint(one.code for one in found.findings)
 
 
-def test_a_comment_elsewhere_allows_nothing() -> None:
+def test_an_allow_comment_on_another_line_is_reported_as_unused() -> None:
     """A comment on another line is reported as unused, and the finding stays."""
     text = BAD.replace('table = "logs"', 'table = "logs"  # rowkey: allow ambiguous-key - so')
     assert ["RK002", "RK101", "RK109"] == list_codes(text)
 
 
-def test_words_in_a_text_are_no_comment() -> None:
+def test_a_hash_sign_between_quotes_is_no_allow_comment() -> None:
     """A `#` between quotes allows nothing and is not reported as unused."""
     text = BAD.replace('"logs"', "'logs'") + "x = '# rowkey: allow monotone-lead - no'\n"
     text = text.replace("x = ", '"a # b" = { type = "text", from = ').replace("no'", "no' }")
     assert ["RK101", "RK109"] == list_codes(text)
 
 
-def test_an_allowance_without_a_reason_is_found() -> None:
+def test_an_allow_comment_without_a_reason_is_reported() -> None:
     """A comment without a reason is reported, and allows its finding all the same."""
     text = BAD.replace('[id]"', '[id]" # rowkey: allow monotone-lead, ambiguous-key')
     assert ["RK001"] == list_codes(text)
 
 
-def test_rules_that_are_not_asked_make_no_allowance_idle() -> None:
+def test_an_allow_comment_for_an_unselected_rule_is_not_reported_as_unused() -> None:
     """A comment is not reported as unused because its rule is not selected."""
     text = BAD.replace('[id]"', '[id]" # rowkey: allow monotone-lead, ambiguous-key - so')
     assert [] == list_codes(text, ignore=["RK1"]) == list_codes(text, select=["RK0"])
 
 
-def test_what_judges_allowances_cannot_be_allowed() -> None:
-    """Findings about allowing comments cannot be allowed by comments."""
+def test_findings_about_allow_comments_cannot_be_allowed() -> None:
     text = BAD.replace('"logs"', '"logs" # rowkey: allow idle-allowance, ambiguous-key - so')
     assert ["RK002", "RK002"] == [one for one in list_codes(text) if one == "RK002"]
 
 
-def test_a_changed_design_keeps_the_allowances_of_its_file() -> None:
+def test_a_changed_design_keeps_the_allow_comments_of_its_file() -> None:
     """A design that was changed from a file has the file's allowances, of which none is idle."""
     text = BAD.replace('[id]"', '[id]" # rowkey: allow monotone-lead, ambiguous-key - so')
     changed = Design.loads(text).copy_with_options(key="[ts][id][host]")
@@ -138,7 +137,7 @@ def test_a_changed_design_keeps_the_allowances_of_its_file() -> None:
     assert ["RK101"] == [one.finding.code for one in found.allowed_findings]
 
 
-def test_what_only_a_sample_shows_is_no_idle_allowance(tmp_path: Path) -> None:
+def test_an_allow_comment_for_a_sample_finding_is_unused_only_with_a_sample(tmp_path: Path) -> None:
     """A comment that allows what only a sample shows is idle only where one was read."""
     text = """\
 table = "t"
@@ -160,7 +159,7 @@ m = { type = "text", max_bytes = 9 }
 # Samples
 
 
-def test_a_sample_tells_more_than_the_file(tmp_path: Path) -> None:
+def test_rising_numbers_of_a_sample_are_reported_as_a_front(tmp_path: Path) -> None:
     """Rising numbers of a sample are a front, although the file does not declare them so."""
     text = 'table = "t"\nkey = "[id]"\n[fields]\nid = "u32"\nm = { type = "text", max_bytes = 9 }\n'
     path = tmp_path / "rows.csv"
@@ -172,16 +171,14 @@ def test_a_sample_tells_more_than_the_file(tmp_path: Path) -> None:
     assert "RK101" in {one.code for one in check_design(design, seen).findings}
 
 
-def test_a_sample_without_all_fields_is_read_for_those_that_count(tmp_path: Path) -> None:
-    """A sample may lack fields that no rule needs."""
+def test_a_sample_may_lack_fields_that_no_rule_needs(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("ts,host,id\n" + "".join(f"{n},h{n % 3},{n}\n" for n in range(90)))
     text = BAD + 'line = { type = "text", max_bytes = 100 }\n'
     assert {"ts", "host", "id"} == set(summarize_sample(Design.loads(text), path).facts)
 
 
-def test_every_rule_is_chosen_by_default() -> None:
-    """All rules run by default, in the order of their codes."""
+def test_all_rules_run_by_default_in_the_order_of_their_codes() -> None:
     assert sorted(rule.code for rule in RULES.values()) == [rule.code for rule in select_rules()]
     assert {format_rule_name(name) for name in RULES} == {
         format_rule_name(rule.name) for rule in select_rules()
@@ -198,7 +195,7 @@ def test_every_rule_is_chosen_by_default() -> None:
     ],
 )
 @pytest.mark.parametrize("allowed", [0, 1, 5])
-def test_findings_that_are_not_listed_are_counted_and_stand_nowhere(
+def test_the_finding_that_counts_omitted_ones_has_no_line_and_no_remedy(
     most: int, more: str, allowed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The finding that counts omitted ones has no line, remedy or value, and cannot be allowed."""

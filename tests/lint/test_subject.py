@@ -35,7 +35,7 @@ def build_subject(splits: str = '"per_bucket"', families: str = "") -> LintSubje
     return LintSubject(Design.loads(USERS.format(splits=splits, families=families)))
 
 
-def test_all_that_the_file_says_of_a_field_is_known() -> None:
+def test_declared_mean_length_and_number_of_values_are_known_of_a_field() -> None:
     """The declared mean length and number of values of a field are both known."""
     facts = build_subject().facts
     assert FieldFacts(distinct_count=50, mean_bytes=9) == facts["user"]
@@ -53,7 +53,9 @@ def test_all_that_the_file_says_of_a_field_is_known() -> None:
         ("[families.n]", "d", "families"),
     ],
 )
-def test_a_family_stands_where_the_file_names_it(families: str, name: str, expected: str) -> None:
+def test_the_path_of_a_family_is_its_table_or_first_field(
+    families: str, name: str, expected: str
+) -> None:
     """The path of a family is its table, else its first field, else where its table would be."""
     assert expected == build_subject(families=families).find_family_path(name)
 
@@ -68,7 +70,9 @@ def test_a_family_stands_where_the_file_names_it(families: str, name: str, expec
         ("['05', '0a']", 3),
     ],
 )
-def test_regions_are_those_the_table_begins_with(splits: str, regions: int) -> None:
+def test_regions_that_splits_define_are_not_replaced_by_those_of_sizing(
+    splits: str, regions: int
+) -> None:
     """Where splits need no number of regions, the number that sizing proposes is not used."""
     subject = build_subject(splits, "[cluster]\nservers = 40")
     assert 64 == subject.sizing.regions
@@ -91,7 +95,7 @@ where = "user in (?, 'bob', ?) and age in (?, ?, ?)"
 """
 
 
-def test_a_list_is_planned_with_different_values() -> None:
+def test_a_list_condition_is_planned_with_different_values() -> None:
     """A listed condition is planned with different values, known frequent ones first."""
     known = {"user": FieldFacts(heaviest_values=(("bob", 0.5), ("ada", 0.3)))}
     (some,) = LintSubject(Design.loads(LISTED), extra_facts=known).reads
@@ -100,7 +104,7 @@ def test_a_list_is_planned_with_different_values() -> None:
     assert {"user": OneOf(("ada", "bob", "00000000")), "age": OneOf((0, 1, 2))} == some.bounds
 
 
-def test_causes_are_predicted_once_for_designs_that_differ_only_in_reads(
+def test_designs_that_differ_only_in_reads_share_the_predicted_causes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Designs of one sample share the predicted causes, unless more than name and reads differ."""

@@ -26,7 +26,7 @@ def draw_counts(shape: str, chance: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.parametrize("shape", ["equal", "two", "wide"])
 @pytest.mark.parametrize("factor", [1, 4, 20])
-def test_a_part_of_the_rows_tells_the_rows_of_limited_answers(shape: str, factor: int) -> None:
+def test_a_part_of_the_rows_predicts_the_rows_of_limited_answers(shape: str, factor: int) -> None:
     """Each 4th or 20th row of a table predicts what a limit of ten leaves of its answers."""
     chance = np.random.default_rng(3)
     counts = draw_counts(shape, chance)
@@ -40,7 +40,7 @@ def test_a_part_of_the_rows_tells_the_rows_of_limited_answers(shape: str, factor
     assert pytest.approx(truth, rel=0.07) == np.mean(found)
 
 
-def test_without_a_limit_rows_are_multiplied() -> None:
+def test_without_a_limit_the_sampled_rows_of_an_answer_are_multiplied() -> None:
     """An answer has its own row and its other rows times their factor, and not more than can be."""
     one, most = Estimate(2.0, 4.0, 5.0), [np.inf, 9.0]
     answers = [AnswerRows(1, 3, one, max_count) for max_count in most]
@@ -51,7 +51,7 @@ def test_without_a_limit_rows_are_multiplied() -> None:
     )
 
 
-def test_a_value_with_enough_rows_fills_the_limit() -> None:
+def test_a_value_with_more_rows_than_the_limit_returns_exactly_the_limit() -> None:
     """Where the sample has as many rows as the limit, the answer has exactly the limit."""
     answers = [
         AnswerRows(1, 30, Estimate(10, 10, 10), np.inf),

@@ -56,7 +56,7 @@ QUICK_SOURCES = ("pandas", "duckdb", "pyarrow reader", "string views", "array in
     "name",
     [pytest.param(one, marks=() if one in QUICK_SOURCES else pytest.mark.long) for one in SOURCES],
 )
-def test_a_table_in_memory_gives_the_figures_of_its_file(
+def test_a_table_in_memory_is_judged_as_its_file(
     name: str, orders: pa.Table, figures_of_file: list[Any]
 ) -> None:
     """The simulation, the rules and the boundaries are those of the same rows as a Parquet file."""
@@ -64,7 +64,7 @@ def test_a_table_in_memory_gives_the_figures_of_its_file(
     assert figures_of_file == collect_figures(lambda: SOURCES[name](orders))
 
 
-def test_designs_are_compared_by_a_data_frame(tmp_path: Path) -> None:
+def test_a_comparison_by_a_data_frame_equals_one_by_its_file(tmp_path: Path) -> None:
     """A comparison by a frame that is read once has the measures of one by the file."""
     table = build_orders()
     expected = compare_designs([DESIGN, OTHER], write_parquet(table, tmp_path))
@@ -87,7 +87,9 @@ def build_untaxed_orders() -> pa.Table:
 @pytest.mark.parametrize(
     "name", ["pandas", "polars", "duckdb", pytest.param("pyarrow reader", marks=pytest.mark.long)]
 )
-def test_a_draft_from_a_table_in_memory_names_no_file(name: str, draft_of_file: Draft) -> None:
+def test_a_draft_from_a_table_in_memory_names_no_sample_file(
+    name: str, draft_of_file: Draft
+) -> None:
     """The draft has the key and the fields of a draft from the file, and no sample."""
     expected, actual = draft_of_file, draft_design(SOURCES[name](build_untaxed_orders()))
     assert str(expected.design.key) == str(actual.design.key)
@@ -113,7 +115,7 @@ class CountedTable:
         return self.table.__arrow_c_stream__(requested_schema)
 
 
-def test_a_judgement_reads_a_table_once() -> None:
+def test_judging_a_design_reads_an_in_memory_table_once() -> None:
     """Rules, reads, replay and a comparison ask a table for its rows once each."""
     counted = CountedTable(build_orders(300))
     judged = JudgedDesign(SAMPLED, counted)
@@ -126,7 +128,7 @@ def test_a_judgement_reads_a_table_once() -> None:
     assert 3 == counted.call_count
 
 
-def test_a_stream_that_is_empty_after_one_use_says_so() -> None:
+def test_an_exhausted_reader_is_refused_with_the_way_to_keep_its_rows() -> None:
     """A reader that was used up is refused with the way to keep its rows."""
     reader = build_orders(300).to_reader()
     run(DESIGN, reader)
@@ -137,10 +139,9 @@ def test_a_stream_that_is_empty_after_one_use_says_so() -> None:
         assert 300 == run(design, recording).source.total_count
 
 
-def test_rows_beyond_the_limit_of_memory_are_kept_in_a_file(
+def test_rows_spilled_to_a_temporary_file_give_the_same_figures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Rows that are spilled to a temporary file give the same figures."""
     expected = run(DESIGN, build_orders())
     monkeypatch.setattr("rowkey.workload.batch_store.BatchStore.__init__.__defaults__", (1000,))
     recording = record_sample(build_orders().to_reader(max_chunksize=100))
@@ -148,7 +149,9 @@ def test_rows_beyond_the_limit_of_memory_are_kept_in_a_file(
         assert expected.verdict == run(DESIGN, recording).verdict
 
 
-def test_passes_over_one_reader_may_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_interleaved_passes_over_a_reader_each_see_all_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Each of two passes that take turns over a reader, kept in memory or a file, has all rows."""
     table = build_orders(300)
     for limit in (1 << 27, 1000):
@@ -165,7 +168,7 @@ def test_passes_over_one_reader_may_overlap(monkeypatch: pytest.MonkeyPatch) -> 
         assert [table["id"].to_pylist()] * 2 == rows
 
 
-def test_columns_of_a_frame_are_joined_as_those_of_a_file() -> None:
+def test_date_and_time_columns_of_a_data_frame_are_joined() -> None:
     """A date and a time of day in two columns of a frame become one column of times."""
     frame = pl.DataFrame({"day": ["03.11.2025"] * 30, "hour": ["12:00:01"] * 30, "id": range(30)})
     design = Design("t", "[at][id]", fields={"at": "timestamp_s", "id": "u32"})
@@ -175,7 +178,9 @@ def test_columns_of_a_frame_are_joined_as_those_of_a_file() -> None:
     assert [datetime(2025, 11, 3, 12, 0, 1, tzinfo=UTC)] == instants.to_pylist()
 
 
-def test_a_pass_may_be_overtaken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pass_over_a_reader_sees_all_rows_after_another_read_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A pass that has read one batch has all rows, though another read on into the file."""
     monkeypatch.setattr("rowkey.workload.batch_store.BatchStore.__init__.__defaults__", (1000,))
     table = build_orders(300)
@@ -187,7 +192,7 @@ def test_a_pass_may_be_overtaken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert table["id"].to_pylist() == [*first, *later]
 
 
-def test_a_reader_that_failed_is_no_shorter_sample() -> None:
+def test_a_second_pass_over_a_failed_reader_fails_as_the_first() -> None:
     """A second pass over a reader that broke off fails as the first one did."""
 
     def fail_after_one() -> Iterator[pa.RecordBatch]:
@@ -235,14 +240,14 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_sample_is_refused(name: str) -> None:
+def test_an_object_that_is_no_sample_is_refused(name: str) -> None:
     """The error names the object, the column and the row, and what is taken instead."""
     build, message = REFUSED[name]
     with pytest.raises(SampleError, match=message):
         run(DESIGN, build())
 
 
-def test_few_bad_rows_are_left_out() -> None:
+def test_rows_of_a_data_frame_with_invalid_values_are_counted() -> None:
     """Rows with a value that their field cannot hold are counted, each with its row and column."""
     table = build_orders()
     ids = [-1 if n == 234 else n for n in range(table.num_rows)]
@@ -254,7 +259,7 @@ def test_few_bad_rows_are_left_out() -> None:
     )
 
 
-def test_the_unnamed_index_of_pandas_is_no_field() -> None:
+def test_the_unnamed_index_of_a_pandas_frame_is_no_field() -> None:
     """A filtered frame has an index column, which the draft names as left out."""
     frame = build_orders(400).to_pandas()
     draft = draft_design(frame[frame["id"] % 4 > 1])

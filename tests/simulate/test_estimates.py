@@ -42,7 +42,7 @@ FOUR = [("a", 1), ("a", 2), ("a", 3), ("b", 1)]
 """Rows that were seen of a table of 13: beside one that is asked for, three stand for twelve."""
 
 
-def test_a_pinned_key_is_one_row() -> None:
+def test_a_read_of_one_key_returns_one_row() -> None:
     """A read of one key returns one row, however small the sample is."""
     read = {"where": "host = ? and ts = ?"}
     found = measure_read("[host][ts]", FOUR, 13, **read)
@@ -53,13 +53,13 @@ def test_a_pinned_key_is_one_row() -> None:
     assert (1.0, 1.0) == (hashed.returned_rows, hashed.read_rows)
 
 
-def test_a_pinned_key_with_a_limit_is_one_row() -> None:
+def test_a_limit_does_not_change_a_read_of_one_key() -> None:
     """A limit above one does not change a read of one key."""
     found = measure_read("[host][ts]", FOUR, 13, where="host = ? and ts = ?", limit=5)
     assert (1.0, 1.0) == (found.returned_rows, found.read_rows)
 
 
-def test_rows_written_again_are_one_row() -> None:
+def test_events_that_overwrite_each_other_are_one_row() -> None:
     """Five events of two rows are a table of two rows."""
     rows = [("a", 1), ("b", 1), ("a", 1), ("a", 1), ("b", 1)]
     found = measure_read("[host][ts]", rows, 2, where="host = ? and ts = ?")
@@ -68,30 +68,29 @@ def test_rows_written_again_are_one_row() -> None:
     assert (2.0, 2.0) == (every.returned_rows, every.read_rows)
 
 
-def test_a_row_that_is_asked_for_stands_for_itself() -> None:
+def test_the_sampled_row_that_gave_the_value_is_not_multiplied() -> None:
     """The sampled row that gave the value counts once, and every other sampled row four times."""
     found = measure_read("[host][ts]", FOUR, 13, where="host = ?")
     assert pytest.approx((3 * (1 + 2 * 4) + 1) / 4) == found.returned_rows == found.read_rows
 
 
-def test_what_is_filtered_is_told_in_the_same_way() -> None:
+def test_rows_read_and_returned_by_a_filter_are_scaled_by_one_factor() -> None:
     """Read and returned rows of a filter are scaled by one factor, except the row of the value."""
     found = measure_read("[host][ts]", FOUR, 13, where="ts = ?")
     assert (13.0, (1 + 4 + 1 + 1 + 1 + 4) / 4) == (found.read_rows, found.returned_rows)
 
 
-def test_a_row_outside_of_its_own_answer_is_no_part_of_it() -> None:
+def test_a_row_excluded_by_its_own_bound_is_not_in_the_answer() -> None:
     """The row that gave an exclusive bound is not part of the answer."""
     found = measure_read("[host][ts]", FOUR, 13, where="ts > ?")
     assert ((2 + 1 + 0 + 2) * 4 / 4, 13.0) == (found.returned_rows, found.read_rows)
 
 
-def test_a_whole_table_is_all_its_rows() -> None:
-    """A full scan reads exactly the rows of the table."""
+def test_a_full_scan_reads_exactly_the_rows_of_the_table() -> None:
     assert 13.0 == measure_read("[host][ts]", FOUR, 13, where="").returned_rows
 
 
-def test_a_list_asks_for_different_values() -> None:
+def test_a_list_read_asks_for_different_values() -> None:
     """A list of three parameters has three different hosts, or two if there are only two."""
     rows = [(host, 1) for host in "abcd"]
     read = {"where": "host in (?, ?, ?) and ts = ?"}
@@ -101,7 +100,7 @@ def test_a_list_asks_for_different_values() -> None:
     assert ((2.0, 2), 2.0) == (few.fan_out, few.returned_rows)
 
 
-def test_a_list_asks_for_values_that_come_together() -> None:
+def test_listed_times_of_a_trial_belong_to_the_host_of_the_read() -> None:
     """Listed times belong to the host of the read, or to other hosts if it has too few."""
     rows = [("a", 1), ("a", 2), ("b", 7), ("b", 8)]
     read = {"where": "host = ? and ts in (?, ?)"}
@@ -114,13 +113,13 @@ def test_a_list_asks_for_values_that_come_together() -> None:
     assert (1.0, (2.0, 2)) == (found.returned_rows, found.fan_out)
 
 
-def test_a_limit_takes_its_part_of_what_is_read() -> None:
+def test_a_limit_applies_to_the_scaled_rows_of_an_answer() -> None:
     """A limit of five reads and returns five of nine scaled rows, but for a little chance."""
     found = measure_read("[host][ts]", FOUR[:3], 9, where="host = ?", limit=5, order="ts")
     assert pytest.approx((5.0, 5.0), rel=0.01) == (found.returned_rows, found.read_rows)
 
 
-def test_a_limit_is_reached_where_the_rows_of_the_sample_lie() -> None:
+def test_a_limit_is_reached_where_the_matching_rows_of_the_sample_are() -> None:
     """A limit is reached at the position of the matching rows, not at an even share."""
     rows = [("a", 1), ("a", 2), ("a", 3), ("a", 4), ("b", 5), ("b", 6), ("b", 7), ("b", 8)]
     read = {"where": "host = ?", "limit": 2, "order": "ts"}
@@ -129,7 +128,9 @@ def test_a_limit_is_reached_where_the_rows_of_the_sample_lie() -> None:
     assert (2.0, (2 + 6) / 2) == (found.returned_rows, found.read_rows)
 
 
-def test_many_rows_are_told_by_those_that_were_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_measured_on_sampled_rows_are_scaled_to_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Of three rows of each host not half are sampled, and costs are scaled to the whole table."""
     host_count, capacity = (100_000, RESERVOIR_CAPACITY) if IS_LONG else (10_000, 13_000)
     monkeypatch.setattr(replay, "RESERVOIR_CAPACITY", capacity)
@@ -147,7 +148,7 @@ def test_many_rows_are_told_by_those_that_were_kept(monkeypatch: pytest.MonkeyPa
     assert (1.0, 1.0) == (row.returned_rows, row.read_rows)
 
 
-def test_the_true_mean_lies_within_the_margin() -> None:
+def test_the_true_mean_is_within_the_margin_in_nine_of_ten_recordings() -> None:
     """In nine of ten recordings the mean of all rows lies within the margin of the trials."""
     chance, within = random.Random(11), 0
     count = 50 if IS_LONG else 20

@@ -104,7 +104,7 @@ def test_an_extreme_design_is_judged_in_bounded_memory(
 
 @pytest.mark.long
 @pytest.mark.parametrize(("command", "name"), LONG_RUNS)
-def test_no_command_fails_on_an_extreme_design(command: str, name: str, tmp_path: Path) -> None:
+def test_no_command_crashes_on_an_extreme_design(command: str, name: str, tmp_path: Path) -> None:
     """No command ends by a lack of memory or a mistake of the program."""
     code, output = run_limited(command, name, tmp_path)
     assert code in {0, 1, 2}, output

@@ -79,7 +79,7 @@ DAY_ROWS = 36 * 24 + 1
         (None, "rows", DAY_ROWS * 50),
     ],
 )
-def test_a_declaration_says_what_makes_the_rate_higher(
+def test_a_declaration_says_whether_a_higher_rate_means_more_or_busier_users(
     sample: dict[str, Any] | None, grows: str | None, expected: float
 ) -> None:
     """Fifty times the rate are more users, unless all of them are in the file or are busier."""
@@ -111,7 +111,7 @@ def measure_minutes_of_users(of: str, **options: Any) -> ReadCost:
 
 
 @pytest.mark.parametrize("of", ["events", pytest.param("user", marks=pytest.mark.long)])
-def test_a_share_without_a_rate_is_as_good_as_the_rate_that_it_says(of: str) -> None:
+def test_a_declared_share_of_the_table_is_as_good_as_the_rate(of: str) -> None:
     """A read finds the rows of the whole table, of which the sample is declared to have a part."""
     whole = measure_minutes_of_users("")
     part = measure_minutes_of_users(of, sample={"of": of, "share": "2%"})
@@ -123,7 +123,7 @@ def test_a_share_without_a_rate_is_as_good_as_the_rate_that_it_says(of: str) -> 
 
 @pytest.mark.parametrize("span", ["10m", "40m", "1h", "3h"])
 @pytest.mark.parametrize("away_s", [-1_700_000_000, 20 * 3_600])
-def test_a_clock_that_was_wrong_changes_no_read(span: str, away_s: int) -> None:
+def test_a_few_wrong_timestamps_do_not_change_a_time_range_read(span: str, away_s: int) -> None:
     """A few times far from all others do not move what a range of time finds."""
     chance = np.random.default_rng(3)
     users, times = chance.integers(0, 40, 3_600), np.arange(3_600) + START_MS // 1_000
@@ -140,7 +140,7 @@ def test_a_clock_that_was_wrong_changes_no_read(span: str, away_s: int) -> None:
     assert pytest.approx(without, rel=0.1) == with_strays
 
 
-def test_an_undeclared_growth_is_said_with_what_to_declare() -> None:
+def test_an_undeclared_growth_of_the_rate_asks_for_a_declaration() -> None:
     """Fifty times the rate of the sample need a declaration, as many or a little more do not."""
     wanted = "declare sample.of or writes.grows"
     assert wanted in measure_users().assumption
@@ -150,7 +150,7 @@ def test_an_undeclared_growth_is_said_with_what_to_declare() -> None:
     assert wanted not in measure_users(rate=2).assumption
 
 
-def test_both_grades_are_named_where_growth_decides() -> None:
+def test_both_possible_grades_are_printed_if_undeclared_growth_decides() -> None:
     """One line has the grade that the design gets with either declaration; else there is none."""
     said = judge_users(reads_per_s=10).verdict.open_growth
     more_users, busier_users = (
@@ -170,21 +170,21 @@ def test_both_grades_are_named_where_growth_decides() -> None:
         assert one.open_growth is None
 
 
-def test_a_rate_of_another_hour_has_both_reasons_in_its_margin() -> None:
+def test_the_margin_of_a_doubled_rate_covers_more_users_and_busier_users() -> None:
     """Twice the rate may be more users, or the same ones more often: the margin holds both."""
     cost = measure_users(rate=2)
     assert pytest.approx(DAY_ROWS, rel=0.05) == cost.returned_rows
     assert cost.returned_rows + cost.margins.returned_rows >= 2 * DAY_ROWS * 0.95
 
 
-def test_a_part_that_is_no_field_is_a_mistake() -> None:
+def test_a_growth_declaration_of_an_unknown_field_is_a_mistake() -> None:
     """`of` names a period, events, or a field, and its mistakes name what is near."""
     with pytest.raises(InvalidDesign, match=r"'usr' is no field.*Did you mean user"):
         measure_users({"of": "usr"})
 
 
 @pytest.mark.parametrize("declared", [{"of": "meter"}, {}, {"of": "events"}])
-def test_hourly_meters_have_as_many_rows_as_the_key_allows(declared: dict[str, Any]) -> None:
+def test_hourly_meters_have_720_rows_a_month_whatever_the_rate(declared: dict[str, Any]) -> None:
     """A meter that writes each hour has 720 rows of a month, whatever rate is declared."""
     meters, hours = 200, 48
     design = Design(
@@ -203,7 +203,7 @@ def test_hourly_meters_have_as_many_rows_as_the_key_allows(declared: dict[str, A
 
 
 @pytest.mark.long
-def test_an_answer_reads_at_least_the_rows_that_it_returns() -> None:
+def test_an_answer_reads_at_least_the_rows_it_returns() -> None:
     """Sessions of few events, of which a sample has a part: no row is returned that is not read."""
     (process,) = [one for one in PROCESSES if one.name == "sessions of 5 events in 2 minutes"]
     sessions, times = process.generate(np.random.default_rng(3))
@@ -213,7 +213,7 @@ def test_an_answer_reads_at_least_the_rows_that_it_returns() -> None:
         assert cost.read_rows >= cost.returned_rows
 
 
-def test_nobody_asks_for_null() -> None:
+def test_no_trial_of_a_read_asks_for_null() -> None:
     """Half of the rows have no customer: an answer has the 20 rows of a customer."""
     design = Design(
         "t", "[cust][id]",
@@ -226,7 +226,7 @@ def test_nobody_asks_for_null() -> None:
 
 
 @pytest.mark.parametrize("keys", ["sample", "uniform"])
-def test_a_limit_is_filled_by_values_that_have_as_many_rows(keys: str) -> None:
+def test_a_limited_answer_of_a_frequent_value_has_about_the_limit(keys: str) -> None:
     """Of values with at least twenty rows, an answer with a limit of twenty has about twenty."""
     chance = np.random.default_rng(4)
     users = np.repeat(np.arange(2_000), chance.integers(20, 200, 2_000))
@@ -271,7 +271,7 @@ def judge_entities(key: str, share: float, declared: str = "share") -> JudgedDes
 
 
 @pytest.mark.parametrize("declared", ["share", "grows", "distinct"])
-def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly(declared: str) -> None:
+def test_many_users_load_servers_evenly_although_a_few_do_not(declared: str) -> None:
     """One user in a hundred loads servers unevenly; a hundred times as many do not."""
     key = "[bucket(entity, 16)][entity][ts]"
     part, whole = judge_entities(key, 0.01, declared), judge_entities(key, 1.0)
@@ -283,9 +283,7 @@ def test_a_few_users_are_not_taken_to_load_the_servers_of_many_unevenly(declared
 
 @pytest.mark.parametrize("whale_share", [0.3, 0.55])
 @pytest.mark.parametrize("declared", ["nothing", "number", "more", "more, and number", "part"])
-def test_a_whale_keeps_its_share_unless_more_like_it_are_declared(
-    whale_share: float, declared: str
-) -> None:
+def test_a_heavy_value_keeps_its_share_in_a_larger_table(whale_share: float, declared: str) -> None:
     """A third or half of all lines are of one node, also of a table of many more, if not told."""
     chance = np.random.default_rng(7)
     nodes = np.where(chance.random(40_000) < whale_share, 0, chance.integers(1, 300, 40_000))
@@ -347,7 +345,7 @@ def measure_meters(metric: dict[str, Any], unit: dict[str, Any]) -> ReadCost:
         ({}, {}, "metric and unit"),
     ],
 )
-def test_what_is_declared_of_one_field_leaves_the_others_as_they_are(
+def test_a_declaration_of_one_field_does_not_change_the_predictions_for_others(
     metric: dict[str, Any], unit: dict[str, Any], fields: str
 ) -> None:
     """A day of a measure has the rows of a million units, of which a read wants one."""
@@ -359,7 +357,7 @@ def test_what_is_declared_of_one_field_leaves_the_others_as_they_are(
 
 
 @pytest.mark.parametrize("rate", ["0.5/s", "5/s", "500/s"])
-def test_a_list_of_values_says_nothing_of_the_number_of_users(rate: str) -> None:
+def test_a_field_of_listed_values_does_not_change_the_number_of_users(rate: str) -> None:
     """A field of listed values beside them changes neither a user's rows nor their margin."""
     chance = np.random.default_rng(2)
     events = pa.table(
@@ -385,7 +383,7 @@ def test_a_list_of_values_says_nothing_of_the_number_of_users(rate: str) -> None
     assert pytest.approx(free.margins.returned_rows) == listed.margins.returned_rows
 
 
-def test_a_kind_with_nearly_all_events_keeps_them_of_more_entities() -> None:
+def test_a_value_with_nearly_all_events_keeps_its_share_of_more_entities() -> None:
     """Of more sessions as many are of one protocol; the few protocols are no entities."""
     chance = np.random.default_rng(5)
     count = 20_000
@@ -410,7 +408,7 @@ def test_a_kind_with_nearly_all_events_keeps_them_of_more_entities() -> None:
 
 
 @pytest.mark.parametrize("slices", ["[time_slice(ts, 1d)]", "[time_bucket(ts, 1d)][ts]"])
-def test_a_read_of_slices_scans_no_more_rows_than_there_are_times(slices: str) -> None:
+def test_a_read_of_time_slices_scans_no_more_rows_than_there_are_times(slices: str) -> None:
     """Stations that write each hour have at most 48 events in the two days of a read."""
     hours = np.repeat(np.arange(24 * 60), 12)
     events = pa.table(
@@ -437,7 +435,9 @@ def test_a_read_of_slices_scans_no_more_rows_than_there_are_times(slices: str) -
 
 
 @pytest.mark.parametrize(("share", "declared"), [(0.5, "share"), (0.1, "share"), (0.5, "more")])
-def test_a_popular_film_is_as_hot_by_some_of_those_who_rate_it(share: float, declared: str) -> None:
+def test_a_sample_of_the_users_shows_the_load_of_a_popular_film(
+    share: float, declared: str
+) -> None:
     """Few films load servers as unevenly by some of the users, if more entities are more users."""
     chance = np.random.default_rng(3)
     users = chance.integers(0, 4_000, 60_000)
@@ -460,7 +460,7 @@ def test_a_popular_film_is_as_hot_by_some_of_those_who_rate_it(share: float, dec
     assert pytest.approx(whole.skew, rel=0.05) == part.skew
 
 
-def test_a_hot_key_is_hot_by_a_few_users_too() -> None:
+def test_a_time_first_key_is_hot_by_a_few_users_too() -> None:
     """A key that begins with the time has one front, whatever part of the users is judged."""
     assert "hot" == judge_entities("[ts][entity]", 0.01).simulation.verdict.level
 
@@ -475,7 +475,7 @@ FAST = ["40 machines of equal rates"]
         for one in PROCESSES
     ],
 )
-def test_trials_give_what_is_committed(process: Process) -> None:
+def test_growth_trials_give_the_committed_results(process: Process) -> None:
     """The trials of the growth model are those of the committed file."""
     committed = [one for one in trials.read_trials() if one.process == process.name]
     for expected, found in zip(committed, trials.judge_process(process), strict=True):
@@ -486,12 +486,12 @@ def test_trials_give_what_is_committed(process: Process) -> None:
         assert (expected.grade, expected.true_grade) == (found.grade, found.true_grade)
 
 
-def test_the_page_has_the_summary_of_the_trials() -> None:
+def test_the_page_shows_the_committed_growth_trials() -> None:
     """The table of the page is that of the committed trials."""
     assert "\n".join(trials.build_summary(trials.read_trials())) in trials.PAGE.read_text()
 
 
-def test_share_of_the_users_tells_of_a_tenant_that_the_sample_lacks() -> None:
+def test_a_sample_of_users_without_the_largest_tenant_warns_of_it() -> None:
     """A hundredth of 5,000 users, without the one with 60 % of the events, tells of his rows."""
     chance = random.Random(2)
     seconds, rate = 86_400, 5
@@ -517,7 +517,7 @@ def test_share_of_the_users_tells_of_a_tenant_that_the_sample_lacks() -> None:
     assert abs(cost.returned_rows - truth) <= cost.margins.returned_rows
 
 
-def test_share_of_a_time_is_refused() -> None:
+def test_a_share_of_a_sample_with_all_events_of_its_time_is_refused() -> None:
     """A file with all events of some time has no share of them."""
     with pytest.raises(InvalidDesign, match=r"sample\.share"):
         measure_users({"share": 0.5})
@@ -554,7 +554,7 @@ def test_generated_meters_have_a_row_for_each_period(
 
 
 @pytest.mark.parametrize(("distinct", "expected"), [(5_000, DAY_ROWS), (1_000, DAY_ROWS * 5)])
-def test_declared_distinct_values_decide_between_more_users_and_busier_ones(
+def test_declared_distinct_values_decide_between_more_and_busier_users(
     distinct: int, expected: float
 ) -> None:
     """Fifty times the rate over fifty times the users is their pace; over ten times it is five."""
@@ -578,7 +578,7 @@ def test_declared_distinct_values_decide_between_more_users_and_busier_ones(
 
 @pytest.mark.parametrize("ttl", ["", "2h", "30d"])
 @pytest.mark.parametrize("rate", ["", "1/s", "50/s", "20000/s"])
-def test_a_search_expects_the_rows_that_a_full_scan_reads(ttl: str, rate: str) -> None:
+def test_a_key_search_expects_the_rows_that_a_full_scan_reads(ttl: str, rate: str) -> None:
     """What keys are compared by is the table that reads are measured on, with a ttl and without."""
     rows = pa.table({"user": [f"u{n % 97}" for n in range(3_600)],
                      "ts": [START_MS + n * 1_000 for n in range(3_600)]})  # fmt: skip
@@ -598,7 +598,7 @@ def test_a_search_expects_the_rows_that_a_full_scan_reads(ttl: str, rate: str) -
 @pytest.mark.parametrize(
     ("node", "level"), [("Incident Zip", "Type: a/b"), ("node", "level"), ("节点", "级别")]
 )
-def test_a_read_of_a_table_that_only_grows_gets_a_second_one(node: str, level: str) -> None:
+def test_a_full_scan_of_a_growing_table_gets_a_second_table(node: str, level: str) -> None:
     """Without a ttl too, and with columns of any name, a scan of all rows needs another table."""
     chance = random.Random(2)
     rows = pa.table({node: [f"n{chance.randrange(400)}" for _ in range(3_000)],
@@ -619,7 +619,9 @@ def test_a_read_of_a_table_that_only_grows_gets_a_second_one(node: str, level: s
 
 @pytest.mark.parametrize("kind", ["AB", "ABCD", "bool"])
 @pytest.mark.parametrize("grows", [None, "entities"])
-def test_more_events_are_no_more_values_of_a_list(kind: str, grows: str | None) -> None:
+def test_the_rate_of_listed_values_is_their_share_of_the_declared_rate(
+    kind: str, grows: str | None
+) -> None:
     """An hour of one of two values has its share of the declared rate, whatever else is listed."""
     chance, count = random.Random(4), 4_000
     values = [chance.random() < 0.75 for _ in range(count)]
@@ -645,7 +647,7 @@ def test_more_events_are_no_more_values_of_a_list(kind: str, grows: str | None) 
 @pytest.mark.parametrize(
     "kind", [{"type": "choice", "of": ["A", "B", "C"]}, {"type": "text", "distinct": 3}]
 )
-def test_what_is_declared_of_values_that_are_not_in_the_sample_has_a_reason(kind: Any) -> None:
+def test_the_scaling_of_rows_to_declared_values_is_explained(kind: Any) -> None:
     """A sentence on what a row stands for names why, also where no rate and no ttl is declared."""
     design = Design("t", "[kind][id]", fields={"kind": kind, "ts": "timestamp_ms", "id": "u32"},
                     writes={"time": "ts"}, reads=[{"name": "it", "where": "kind = ?"}])  # fmt: skip
@@ -688,7 +690,7 @@ def judge_meters(declared: dict[str, Any]) -> JudgedDesign:
     ],
     ids=["nothing", "more", "share", "part", "number"],
 )
-def test_more_declared_values_fill_the_servers(declared: dict[str, Any]) -> None:
+def test_more_declared_values_than_sampled_ones_fill_the_servers(declared: dict[str, Any]) -> None:
     """Twelve meters leave servers idle; those of which they are declared a part do not."""
     judged = judge_meters(declared)
     is_full = bool(declared)
@@ -698,7 +700,7 @@ def test_more_declared_values_fill_the_servers(declared: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("has_stray", [False, True])
-def test_a_clock_that_says_1970_does_not_hide_the_hours_of_the_others(has_stray: bool) -> None:
+def test_a_stray_timestamp_of_1970_does_not_hide_an_hourly_step(has_stray: bool) -> None:
     """Meters that write each hour have no busy minute; a stray time is not in their step."""
     meters, hours = 200, 100
     times = START_MS // HOUR_MS * HOUR_MS + np.repeat(np.arange(hours), meters) * HOUR_MS
@@ -715,7 +717,7 @@ def test_a_clock_that_says_1970_does_not_hide_the_hours_of_the_others(has_stray:
 
 
 @pytest.mark.parametrize("rate", [1, 100])
-def test_events_of_one_time_came_at_the_declared_rate(rate: int) -> None:
+def test_events_of_a_single_date_are_spread_by_the_declared_rate(rate: int) -> None:
     """A file with one date took as long as its events take: margins hold a day of a user."""
     chance = np.random.default_rng(2)
     design = Design(
@@ -733,14 +735,14 @@ def test_events_of_one_time_came_at_the_declared_rate(rate: int) -> None:
         assert "the sample has" not in cost.assumption
 
 
-def test_one_event_places_no_regions() -> None:
+def test_splits_from_a_sample_of_one_event_are_refused() -> None:
     """The first half of one event is none: the error says how many are needed."""
     design = Design("t", "[n]", fields={"n": "u32"}, splits={"algorithm": "sample", "regions": 4})
     with pytest.raises(InvalidDesign, match=r"no row keys to place regions by.*two events or more"):
         run(design, pa.table({"n": [1]}))
 
 
-def test_few_users_of_many_leave_no_server_out() -> None:
+def test_declared_users_load_all_servers_although_few_are_sampled() -> None:
     """Four users write to half of the servers; the many that are declared load all alike."""
     count = 3_000
     rows = pa.table(

@@ -37,7 +37,7 @@ def simulate_on_servers(key: str, servers: int, **words: Any) -> Simulation:
 
 
 @pytest.mark.parametrize("servers", [2, 3, 8])
-def test_all_on_one_server_is_hot_on_any_number_of_them(servers: int) -> None:
+def test_a_time_first_key_is_hot_on_any_number_of_servers(servers: int) -> None:
     """A leading time is hot on two servers as on eight."""
     found = simulate_on_servers("[ts][host]", servers)
     assert "hot" == found.verdict.level
@@ -45,7 +45,7 @@ def test_all_on_one_server_is_hot_on_any_number_of_them(servers: int) -> None:
 
 
 @pytest.mark.parametrize("servers", [2, 3, 8])
-def test_an_even_design_is_even_on_any_number_of_servers(servers: int) -> None:
+def test_a_salted_key_is_even_on_any_number_of_servers(servers: int) -> None:
     """A salt is even on two servers and on eight."""
     assert "even" == simulate_on_servers(f"[salt({2 * servers})][ts][host]", servers).verdict.level
 
@@ -59,7 +59,7 @@ def judge_even_skew(skew: float, servers: int, even: float = 1.0) -> str:
 @pytest.mark.parametrize(
     ("servers", "warm", "hot"), [(2, 1.26, 1.5), (3, 1.26, 2.0), (4, 1.26, 2.0), (8, 1.26, 2.0)]
 )
-def test_hot_begins_at_twice_or_half_way_to_the_worst(
+def test_hot_begins_at_a_skew_of_1_5_on_two_servers_and_of_2_on_more(
     servers: int, warm: float, hot: float
 ) -> None:
     """Hot begins at a skew of 1.5 on two servers, and of 2 on three or more."""
@@ -69,13 +69,13 @@ def test_hot_begins_at_twice_or_half_way_to_the_worst(
 
 
 @given(st.integers(2, 40), st.floats(1.0, 1.5))
-def test_the_worst_there_can_be_is_hot(servers: int, even: float) -> None:
+def test_all_load_on_one_server_is_hot(servers: int, even: float) -> None:
     """All load on one server is hot, whatever skew an even design would have."""
     assert "hot" == judge_even_skew(float(servers), servers, even)
 
 
 @pytest.mark.parametrize(("skew", "width_s", "windows"), [(1.0, 60, 30), (3.9, 600, 3)])
-def test_worse_of_equal_times_and_equal_numbers_decides(
+def test_the_worse_of_time_windows_and_event_windows_decides(
     skew: float, width_s: int, windows: int
 ) -> None:
     """Wide windows of a sparse recording do not hide what its fifty windows of events show."""
@@ -88,13 +88,13 @@ def test_worse_of_equal_times_and_equal_numbers_decides(
     assert pytest.approx(6.3) == verdict.skew
 
 
-def test_windows_of_equal_numbers_do_not_count_where_they_are_too_short() -> None:
+def test_event_windows_that_are_too_short_do_not_count() -> None:
     """What falls on one server for a second is no load of a recording of a minute."""
     timed = Skew(10, 6, 1.0, server_skew=1.1, even_server_skew=1.0, even_server_deviation=0.01)
     assert 10 == judge_skew([timed], BusiestShares(0.2, 1.0, 1.0), 8, 20_000, 50, 60).width_s
 
 
-def test_few_windows_of_one_width_do_not_count_next_to_many_of_equal_numbers() -> None:
+def test_few_time_windows_do_not_count_next_to_many_event_windows() -> None:
     """Three windows in which one server happened to be full say less than fifty even ones."""
     timed = Skew(600, 3, 1.0, server_skew=2.5, even_server_skew=1.0, even_server_deviation=0.01)
     assert "even" == judge_skew([timed], BusiestShares(0.2, 0.13, 0.2), 8, 90_000, 50, 1_800).level
@@ -108,7 +108,7 @@ def test_one_server_is_never_hot() -> None:
 
 @pytest.mark.parametrize("servers", [2, 3, 8])
 @pytest.mark.parametrize("events", [60, 100, 200, 1_000])
-def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> None:
+def test_few_events_of_an_even_design_are_never_hot(servers: int, events: int) -> None:
     """Chance that fills one server makes windows of few events uneven at most, never hot."""
     chance = random.Random(servers)
     sizes = [events * (n + 1) // 50 - events * n // 50 for n in range(50)]
@@ -122,14 +122,16 @@ def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> 
 
 
 @pytest.mark.parametrize(("events", "word"), [(1, "even"), (2, "even"), (4, "even"), (20, "hot")])
-def test_few_events_on_one_server_are_hot_once_that_is_no_chance(events: int, word: str) -> None:
+def test_twenty_events_on_one_of_eight_servers_are_hot_and_two_are_not(
+    events: int, word: str
+) -> None:
     """Two events on one of eight servers may be chance, and twenty are hot."""
     assert word == judge_skew([], BusiestShares(1.0, 1.0, 1.0), 8, events, min(events, 50)).level
 
 
 @pytest.mark.parametrize(("burst_windows", "level"), [(0, "even"), (6, "warm"), (15, "hot")])
 @pytest.mark.parametrize("step_ms", [5, 60_000], ids=["dense", "sparse"])
-def test_a_burst_counts_whether_events_are_dense_or_sparse(
+def test_a_burst_has_one_verdict_whether_events_are_dense_or_sparse(
     tmp_path: Path, step_ms: int, burst_windows: int, level: str
 ) -> None:
     """One host that takes all events of some of 50 windows gives one verdict at any rate."""
@@ -170,7 +172,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(design=draw_designs(), rows=draw_samples(), times=st.sampled_from((1, 5)))
-def test_no_cause_claims_more_than_was_measured(
+def test_no_cause_explains_more_skew_than_was_measured(
     folder: Path, design: Design, rows: list[dict[str, Any]], times: int
 ) -> None:
     """A floor is at most the measured skew, and no cause explains more than the worst width."""
@@ -188,7 +190,7 @@ def test_no_cause_claims_more_than_was_measured(
         assert [] == idle
 
 
-def test_ten_regions_that_are_not_equal_have_no_floor() -> None:
+def test_unequal_regions_have_no_least_skew() -> None:
     """Unequal regions have no floor, since they may be more even than equal ones."""
     found = simulate_on_servers("[bucket(host, ts, 10)][ts][host]", 8)
     (cause,) = found.causes
@@ -198,8 +200,7 @@ def test_ten_regions_that_are_not_equal_have_no_floor() -> None:
     assert min(1.6, found.verdict.skew) == cause.explained_skew >= cause.bound
 
 
-def test_bursts_are_told_in_the_windows_of_the_verdict(tmp_path: Path) -> None:
-    """The bound of a burst is that of the windows of the verdict."""
+def test_the_bound_of_a_burst_is_that_of_the_windows_of_the_verdict(tmp_path: Path) -> None:
     chance = random.Random(3)
     start, lines = 1_700_000_000, ["host,ts"]
     for n in range(30_000):
@@ -224,7 +225,7 @@ def test_bursts_are_told_in_the_windows_of_the_verdict(tmp_path: Path) -> None:
     ("writes", "late", "expected"),
     [({}, 0, 1), ({"sort": True}, 0, 0), ({"sort": False}, 0, 0), ({}, 3, 0)],
 )
-def test_rows_in_no_order_of_time_are_remarked(
+def test_shuffled_rows_are_remarked_with_the_sort_option(
     tmp_path: Path, writes: dict[str, bool], late: int, expected: int
 ) -> None:
     """Shuffled rows are distinguished from late ones, and the remark names the sort option."""
@@ -243,7 +244,7 @@ def test_rows_in_no_order_of_time_are_remarked(
     assert all(one.startswith("the times in this sample do not rise") for one in remarks)
 
 
-def test_a_declared_rate_has_no_window_longer_than_its_events(
+def test_no_window_is_longer_than_the_replayed_events(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Events of twenty seconds have no figure for windows of a minute."""
@@ -271,13 +272,13 @@ def test_a_declared_rate_has_no_window_longer_than_its_events(
     ] == reasons
 
 
-def test_the_even_figure_is_what_chance_shows() -> None:
+def test_the_even_skew_is_that_of_as_many_random_events() -> None:
     """The even figure of windows with equal counts is that of as many random events."""
     verdict = judge_skew([], BusiestShares(0.5, 0.5, 0.5), 8, 20_000, 50)
     assert float(compute_even_skew(400.0, 8)) == verdict.even_skew
 
 
-def test_regions_without_a_key_do_not_keep_a_table_from_growing() -> None:
+def test_empty_regions_do_not_keep_a_full_region_from_splitting() -> None:
     """A full region splits although the other fifteen stay empty."""
     found = run(
         Design(
@@ -296,7 +297,7 @@ def test_regions_without_a_key_do_not_keep_a_table_from_growing() -> None:
 
 
 @pytest.mark.parametrize("splits", thin_out(["sample", {"algorithm": "uniform"}], 2))
-def test_all_count_the_same_regions(splits: Any, tmp_path: Path) -> None:
+def test_all_commands_use_the_same_event_size(splits: Any, tmp_path: Path) -> None:
     """`check`, `simulate`, `compare` and `splits` use the same size of an event."""
     path = tmp_path / "rows.csv"
     lines = (f"h{n * 7919 % 997},{1_700_000_000 + n // 10},{'x' * (n % 700)}" for n in range(4_000))

@@ -35,7 +35,7 @@ KEYS = [
 
 @pytest.mark.xdist_group("hbase_cluster")
 @pytest.mark.parametrize(("fields", "buckets"), KEYS)
-def test_a_cluster_counts_the_rows_of_limited_reads(
+def test_hbase_counts_the_predicted_rows_of_limited_reads(
     fields: str, buckets: int, hbase_url: str
 ) -> None:
     """A merge asks several rows of each range at once, whether it needs them or not."""

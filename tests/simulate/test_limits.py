@@ -38,7 +38,7 @@ def merge_ranges(
 
 
 @given(st.data())
-def test_a_merge_stops_where_it_would_row_by_row(data: st.DataObject) -> None:
+def test_a_limited_merge_reads_the_same_rows_as_one_row_by_row(data: st.DataObject) -> None:
     """A limited merge reads the same rows as one that is done row by row."""
     design = Design("t", "[host][ts]", fields=FIELDS, reads=[])
     hosts = st.sampled_from(["a", "ab", "b", "c"])

@@ -123,7 +123,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(design=draw_designs(), rows=draw_samples(), second_half=st.booleans())
-def test_a_replay_counts_what_a_naive_one_counts(
+def test_a_replay_counts_what_a_naive_replay_counts(
     folder: Path, design: Design, rows: list[dict[str, Any]], second_half: bool
 ) -> None:
     """Writes, shares, overwritten rows and unused regions agree with the naive count."""
@@ -138,7 +138,7 @@ def test_a_replay_counts_what_a_naive_one_counts(
 
 
 @given(design=draw_designs(), rows=draw_samples())
-def test_skews_are_those_of_a_naive_count_or_null_with_a_reason(
+def test_the_skew_of_a_window_is_that_of_a_naive_count(
     folder: Path, design: Design, rows: list[dict[str, Any]]
 ) -> None:
     """The skew of a full window is the naive one, and a missing skew has a reason."""
@@ -158,7 +158,7 @@ def test_skews_are_those_of_a_naive_count_or_null_with_a_reason(
 
 @divide_examples(2)
 @given(design=draw_designs(), rows=draw_samples(), seed=st.integers(0, 3))
-def test_the_same_seed_gives_the_same_result(
+def test_two_replays_with_the_same_seed_are_equal(
     folder: Path, design: Design, rows: list[dict[str, Any]], seed: int
 ) -> None:
     """Two runs agree in every figure, and the heat map adds up to all operations."""

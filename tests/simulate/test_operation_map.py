@@ -33,7 +33,9 @@ def draw_maps(draw: st.DrawFn) -> OperationMap:
 
 
 @given(draw_maps(), st.integers(1, 8))
-def test_rates_are_means_of_their_columns(operations: OperationMap, each: int) -> None:
+def test_the_rate_of_a_joined_map_column_is_the_mean_of_its_columns(
+    operations: OperationMap, each: int
+) -> None:
     """A column of several is their mean, and shares are sums over all cells."""
     columns, places = operations.events.shape
     for load in operations.loads:
@@ -64,7 +66,7 @@ def build_design(**writes: Any) -> Design:
     )
 
 
-def test_writes_and_reads_are_added_in_operations_a_second() -> None:
+def test_writes_and_reads_of_a_map_are_added_in_operations_per_second() -> None:
     """Large events cost more than one operation, at their rate; reads add theirs in each column."""
     simulation = run(build_design(rate="100/s", **{"for": "20s"}), seed=3)
     operations = simulation.build_operation_map(range(6), 6)
@@ -83,7 +85,7 @@ def test_writes_and_reads_are_added_in_operations_a_second() -> None:
     assert pytest.approx(both.sum()) == servers.compute_rates("both").sum()
 
 
-def test_a_sample_has_the_declared_rate(tmp_path: Any) -> None:
+def test_sampled_events_are_scaled_to_the_declared_rate(tmp_path: Any) -> None:
     """Events of a sample are scaled to the declared rate, the mean of the map."""
     path = tmp_path / "rows.csv"
     rows = [f"{number % 50},{1_700_000_000 + number},x" for number in range(2_000)]

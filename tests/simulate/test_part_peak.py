@@ -64,7 +64,7 @@ def generate_batch(chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]
 
 
 @pytest.mark.parametrize("generate", [generate_bursts, generate_batch])
-def test_part_shows_the_peak_of_the_whole(generate: Any) -> None:
+def test_a_part_of_the_sample_shows_the_peak_of_the_whole(generate: Any) -> None:
     """One event in fifty, or all events of one entity in fifty, show how busy a server gets."""
     chance = np.random.default_rng(1)
     entities, seconds = generate(chance)
@@ -84,7 +84,7 @@ def test_part_shows_the_peak_of_the_whole(generate: Any) -> None:
 
 
 @pytest.mark.parametrize("part", ["events", "entity"])
-def test_part_of_an_even_load_shows_an_even_one(part: str) -> None:
+def test_a_part_of_an_even_load_is_judged_even(part: str) -> None:
     """Few events, or few entities, are uneven by chance; the table is not."""
     chance = np.random.default_rng(3)
     entities, seconds = chance.integers(0, 20_000, 1_000_000), chance.random(1_000_000)
@@ -101,7 +101,7 @@ def test_part_of_an_even_load_shows_an_even_one(part: str) -> None:
     assert "good" == judge_simulation(found).verdict.grade
 
 
-def test_a_burst_of_one_value_does_not_grow_with_their_number() -> None:
+def test_a_burst_of_one_value_does_not_grow_with_the_number_of_values() -> None:
     """An invoice of 675 lines at one time is as long where seventeen times as many are written."""
     chance = np.random.default_rng(4)
     sizes = chance.geometric(1 / 20, 5_000)
@@ -133,7 +133,7 @@ def test_a_burst_of_one_value_does_not_grow_with_their_number() -> None:
         ("u32", "good"),
     ],
 )
-def test_values_that_the_table_cannot_have_take_no_load(entity: Any, grade: str) -> None:
+def test_values_beyond_those_the_table_can_have_take_no_load(entity: Any, grade: str) -> None:
     """Three kinds of three are on three servers, however small a part they were taken for."""
     chance = np.random.default_rng(5)
     numbers = chance.integers(0, 3 if grade == "poor" else 40, 10_000)
@@ -148,7 +148,7 @@ def test_values_that_the_table_cannot_have_take_no_load(entity: Any, grade: str)
 
 
 @pytest.mark.parametrize("part", thin_out(["events", "entity"], 2))
-def test_minutes_of_a_long_recording_are_not_skipped(part: str) -> None:
+def test_nightly_peaks_are_found_in_a_recording_of_a_month(part: str) -> None:
     """Thirty nightly bursts are as bad in a month as in a day, at the minute when they come."""
     chance = np.random.default_rng(6)
     entities = chance.integers(0, 20_000, 20_000)
@@ -171,7 +171,7 @@ each_key = pytest.mark.parametrize(
 
 
 @each_key
-def test_sessions_of_users_are_no_busy_time_of_all(key: str) -> None:
+def test_sessions_of_single_users_are_no_busy_time_of_all(key: str) -> None:
     """A user's items come within a minute, whatever else the key has beside the user."""
     users, seconds = generate_bursts(np.random.default_rng(10))
     rate = len(users) / HOURS / 3_600
@@ -184,7 +184,7 @@ def test_sessions_of_users_are_no_busy_time_of_all(key: str) -> None:
 
 
 @each_key
-def test_sessions_of_more_users_are_at_other_times(key: str) -> None:
+def test_sessions_of_more_users_are_at_different_times(key: str) -> None:
     """A recording of far fewer events than declared has few sessions of many; the table all."""
     chance, sessions, items = np.random.default_rng(11), 2_000, 400
     users = np.repeat(chance.integers(0, 500, sessions), items)
@@ -202,7 +202,7 @@ def test_sessions_of_more_users_are_at_other_times(key: str) -> None:
 
 
 @each_key
-def test_more_users_are_busy_on_all_servers(key: str) -> None:
+def test_more_users_are_spread_over_all_servers(key: str) -> None:
     """The few users of a recording who are busy in a minute are on few servers; many are on all."""
     chance = np.random.default_rng(12)
     users, begins = np.repeat(np.arange(2_400), 50), np.repeat(chance.random(2_400) * 3_600, 50)
@@ -241,7 +241,7 @@ def simulate_items(
     return run(design, pa.table(columns))
 
 
-def test_memory_follows_the_events_and_not_the_time() -> None:
+def test_the_memory_of_a_replay_does_not_grow_with_its_time() -> None:
     """Windows of a century take no more than those of a day."""
     chance = np.random.default_rng(7)
     groups, places = chance.integers(0, 5_000, 10_000), chance.random(10_000)
@@ -271,7 +271,7 @@ def draw_table(chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.long
-def test_the_printed_range_holds() -> None:
+def test_the_printed_range_holds_the_true_peak() -> None:
     """The true peak lies in it in 93 of 100 tables with any paces, bursts and hours, and more."""
     chance, held, tables = np.random.default_rng(8), 0, 100
     for number in range(tables):

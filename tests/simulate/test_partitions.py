@@ -147,13 +147,15 @@ def assert_equal(whole: Simulation, merged: Simulation) -> None:
 
 
 @pytest.mark.parametrize(("case", "parts"), CASES)
-def test_parts_merge_to_the_whole(case: str | Path, parts: int) -> None:
+def test_the_merged_results_of_parts_equal_one_replay(case: str | Path, parts: int) -> None:
     """Every figure of merged parts is that of one run, to the last bit."""
     design, source, whole = open_case(case)
     assert_equal(whole, merge_parts(design, source, parts, source.replayed_count))
 
 
-def test_parts_merge_where_windows_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_with_early_closed_windows_are_merged_exactly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Windows that are closed early, and estimated numbers of rows, are merged exactly too."""
     monkeypatch.setattr(windows_module, "MAX_OPEN_ENTRIES", 120)
     monkeypatch.setattr(windows_module, "MIN_EVENTS_PER_SERVER", 1)
@@ -173,7 +175,7 @@ def test_parts_merge_where_windows_are_closed(monkeypatch: pytest.MonkeyPatch) -
             assert_equal(whole, merge_parts(design, source, parts, CLOSED_COUNT, merge))
 
 
-def test_events_behind_a_window_that_a_later_part_closed_are_late(
+def test_events_of_a_window_that_another_part_closed_are_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A window that any part has closed is not opened again by the parts after it."""
@@ -191,7 +193,7 @@ def test_events_behind_a_window_that_a_later_part_closed_are_late(
     assert (101, 1) == (found.operation_count, found.late_count)
 
 
-def test_parts_are_merged_in_their_order() -> None:
+def test_parts_must_be_merged_in_their_order() -> None:
     """A part that does not begin later is refused."""
     design, source, _ = open_case("SALTED")
     first, second = replay_part(design, source, 0, 50), replay_part(design, source, 50, 90)

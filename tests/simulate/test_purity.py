@@ -50,7 +50,7 @@ def list_figures(design: Design, seed: int) -> dict[str, Any]:
     return build_simulation_document(judge_simulation(simulate.run(design, seed=seed)))
 
 
-def test_every_transform_and_distribution_is_tried() -> None:
+def test_the_purity_test_covers_every_transform_and_distribution() -> None:
     """Each transform and distribution is in the lists of this file."""
     assert (set(TRANSFORMS), set(DISTRIBUTIONS)) == (set(KEYS), set(DRAWS))
 
@@ -69,13 +69,13 @@ def test_a_second_run_gives_the_same_figures(transform: str) -> None:
 
 
 @pytest.mark.parametrize("draw", sorted(DRAWS))
-def test_every_distribution_depends_on_the_seed_alone(draw: str) -> None:
+def test_the_events_of_every_distribution_depend_only_on_the_seed(draw: str) -> None:
     """Events of a distribution are the same for the same seed."""
     design = declare(KEYS["salt"], draw)
     assert list_figures(design, 3) == list_figures(declare(KEYS["salt"], draw), 3)
 
 
-def test_a_salted_sample_splits_the_same_again(tmp_path: Path) -> None:
+def test_a_salted_sample_gives_the_same_splits_in_each_run(tmp_path: Path) -> None:
     """Boundaries and figures of a recorded sample do not change from run to run."""
     path = tmp_path / "sample.csv"
     path.write_text(

@@ -12,7 +12,7 @@ from rowkey.simulate import run
 CUSTOMERS, ORDERS = 40, 100
 
 
-def test_a_file_sorted_by_an_entity_is_not_written_in_its_order() -> None:
+def test_a_file_sorted_by_customer_is_replayed_in_random_order() -> None:
     """One customer after the other looks hot by the clock, and as even as it is at random."""
     names = [f"c{n // ORDERS:02}" for n in range(CUSTOMERS * ORDERS)]
     times = [1_700_000_000 + n % ORDERS * 86_400 + n // ORDERS for n in range(len(names))]

@@ -46,7 +46,7 @@ def build_ranked_rows(field: Field, array: pa.Array) -> RankedRows:
 
 
 @given(st.data())
-def test_every_type_is_tested_as_row_by_row(data: st.DataObject) -> None:
+def test_every_field_type_is_filtered_as_row_by_row(data: st.DataObject) -> None:
     """Values of each type, spelling and encoding are filtered as single rows."""
     fields = data.draw(any_fields())
     field = fields[data.draw(st.sampled_from(sorted(fields)))]
@@ -66,7 +66,7 @@ def test_every_type_is_tested_as_row_by_row(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_conditions_on_several_fields_are_met_together(data: st.DataObject) -> None:
+def test_rows_that_meet_conditions_on_several_fields_are_kept(data: st.DataObject) -> None:
     """A row is kept if all conditions hold, and a second call gives the same."""
     fields = data.draw(any_fields())
     pools = {
@@ -121,7 +121,7 @@ BY_HAND: list[tuple[str, list[Any], Bound, list[bool]]] = [
 
 
 @pytest.mark.parametrize(("name", "listed", "bound", "expected"), BY_HAND)
-def test_conditions_by_hand(
+def test_filtered_rows_equal_those_computed_by_hand(
     name: str, listed: list[Any], bound: Bound, expected: list[bool]
 ) -> None:
     """Signed zeros, equal spellings, nulls, open and closed ends and unknown values are right."""
@@ -133,7 +133,7 @@ def test_conditions_by_hand(
     assert list(compress(count(), expected)) == found.tolist()
 
 
-def test_a_column_of_nulls_alone() -> None:
+def test_a_field_with_only_nulls_matches_only_null() -> None:
     """A field with only nulls matches null and nothing else."""
     field = bind_key("[t]", {"t": FIELDS["t"]}).fields["t"]
     nothing = build_ranked_rows(field, pa.nulls(2, pa.string()))
@@ -145,8 +145,7 @@ def test_a_column_of_nulls_alone() -> None:
     assert {**expected, Range(low=""): []} == found
 
 
-def test_no_row_has_what_is_not_a_number() -> None:
-    """NaN is refused in rows and conditions."""
+def test_nan_is_refused_in_rows_and_conditions() -> None:
     field = bind_key("[f]", {"f": "float64"}).fields["f"]
     with pytest.raises(RowError, match="NaN"):
         build_ranked_rows(field, pa.array([1.0, float("nan")]))
@@ -154,8 +153,7 @@ def test_no_row_has_what_is_not_a_number() -> None:
         field.normalize(float("nan"))
 
 
-def test_ends_are_those_of_the_rows_that_are_left() -> None:
-    """Values of a dictionary that no row uses do not count."""
+def test_dictionary_values_that_no_row_uses_do_not_count() -> None:
     field = bind_key("[n]", {"n": {"type": "u64", "nullable": True}}).fields["n"]
     coded = pa.array([9, None, 3, 5, 2**63], pa.uint64()).dictionary_encode()
     batch = pa.record_batch([coded.take(pa.array([1, 2, 3]))], names=["n"])

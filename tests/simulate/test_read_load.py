@@ -102,7 +102,9 @@ def count_operations(design: Design, name: str, rows: list[Row]) -> list[float]:
         for place, name in enumerate(READS)
     ],
 )
-def test_loads_are_those_of_a_loop_over_reads_and_rows(tmp_path: Path, key: str, name: str) -> None:
+def test_read_loads_equal_those_of_a_loop_over_reads_and_rows(
+    tmp_path: Path, key: str, name: str
+) -> None:
     """Where each of 100 rows is asked for once, operations by region and server are exact."""
     rows = make_rows(100)
     simulation = simulate(tmp_path, rows, key, {**READS[name], "rate": "30/m"})
@@ -117,7 +119,7 @@ def test_loads_are_those_of_a_loop_over_reads_and_rows(tmp_path: Path, key: str,
     assert pytest.approx(total) == load.regions.total == pytest.approx(load.servers.total)
 
 
-def test_loads_are_added_at_their_rates(tmp_path: Path) -> None:
+def test_loads_of_reads_are_added_at_their_rates(tmp_path: Path) -> None:
     """A read without a rate counts once a second, which the sum says."""
     rows = make_rows(300)
     reads = [{**READS["host"], "rate": "5/s"}, READS["window"]]
@@ -134,7 +136,7 @@ def test_loads_are_added_at_their_rates(tmp_path: Path) -> None:
     assert simulate(tmp_path, rows, KEYS[0]).total_read_load is None
 
 
-def test_a_popular_entity_heats_its_region(tmp_path: Path) -> None:
+def test_reads_of_a_popular_host_load_its_region(tmp_path: Path) -> None:
     """A host with six tenths of the rows is asked for as often, in the region that holds it."""
     simulation = simulate(
         tmp_path,
@@ -153,7 +155,7 @@ def test_a_popular_entity_heats_its_region(tmp_path: Path) -> None:
     assert "hot" == load.servers.level
 
 
-def test_reads_of_the_latest_time_have_one_region(tmp_path: Path) -> None:
+def test_reads_of_the_latest_hour_load_one_region(tmp_path: Path) -> None:
     """All reads of the latest hour fall on the region of the newest rows."""
     simulation = simulate(
         tmp_path, make_rows(500), KEYS[2], {"where": "ts >= ?", "span": "1h", "rate": "1/s"}
@@ -202,7 +204,7 @@ def test_even_reads_are_not_called_uneven(row_count: int) -> None:
 
 
 @pytest.mark.parametrize("row_count", [300, 5_000])
-def test_margins_hold(row_count: int) -> None:
+def test_the_true_share_of_a_region_is_within_its_margin(row_count: int) -> None:
     """The true share of a region, and of a server, lies within the margin in 95 of 100 cases."""
     weights = np.arange(1, 17) ** -0.8
     shares, costs = weights / weights.sum(), np.linspace(1.0, 3.0, 16)

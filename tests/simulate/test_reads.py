@@ -207,7 +207,9 @@ def get_means(found: ReadCost) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("key", "name"), CASES)
-def test_costs_are_those_of_a_look_at_every_row(tmp_path: Path, key: str, name: str) -> None:
+def test_read_costs_equal_those_of_a_loop_over_the_table(
+    tmp_path: Path, key: str, name: str
+) -> None:
     """Ranges, regions, rows read and rows returned agree with a loop over the table."""
     words, test = READS[name]
     salted = key.startswith("[salt")
@@ -225,7 +227,7 @@ def test_costs_are_those_of_a_look_at_every_row(tmp_path: Path, key: str, name: 
         assert pytest.approx(expected["read"] / expected["returned"]) == found.amplification
 
 
-def test_a_limit_stops_reading_where_the_order_allows_it(tmp_path: Path) -> None:
+def test_a_limited_read_in_key_order_stops_at_its_limit(tmp_path: Path) -> None:
     """A limit of five in the order of the key reads five rows of each range, asked at once."""
     read = {"where": "host = ?", "order": "ts desc", "limit": 5}
     path = write_rows(tmp_path, make_rows())
@@ -270,10 +272,9 @@ def test_a_hundredth_of_the_rows_shows_what_a_merge_asks_of_its_ranges(
         ("[kind][ts][host]", None),
     ],
 )
-def test_a_limit_stops_at_the_regions_that_hold_its_rows(
+def test_a_limited_read_touches_only_the_regions_of_its_rows(
     tmp_path: Path, key: str, order: str | None
 ) -> None:
-    """A limited read touches only the regions of the rows that it reads."""
     rows = make_rows(600)
     read: dict[str, Any] = {"where": "kind = ?", "limit": 10}
     if order is not None:
@@ -319,15 +320,14 @@ def _list_touched_regions(plan: Plan, keys: list[bytes], splits: list[bytes], li
     return len(seen)
 
 
-def test_a_range_without_a_span_says_what_it_assumed(tmp_path: Path) -> None:
+def test_a_range_without_a_span_is_assumed_and_remarked(tmp_path: Path) -> None:
     """A range without a span is assumed to be 1 % of the times, and a remark names the option."""
     read = {"where": "ts >= ? and ts < ?"}
     found = run(build_design("[ts][host][kind]", read), write_rows(tmp_path, make_rows())).reads[0]
     assert "1% of its span; declare `span` to change that" in found.assumption
 
 
-def test_conditions_on_one_field_are_asked_as_one(tmp_path: Path) -> None:
-    """A condition that is written twice costs what it costs once."""
+def test_a_condition_written_twice_costs_what_it_costs_once(tmp_path: Path) -> None:
     sample = write_rows(tmp_path, make_rows())
     once, twice = (
         run(build_design("[host][ts]", {"where": where}), sample).reads[0]
@@ -336,7 +336,7 @@ def test_conditions_on_one_field_are_asked_as_one(tmp_path: Path) -> None:
     assert once == twice
 
 
-def test_a_read_over_a_field_that_is_never_there_says_so(tmp_path: Path) -> None:
+def test_a_range_on_a_field_that_is_always_null_has_no_cost(tmp_path: Path) -> None:
     """A range on a field that is always null has no cost, and a remark says so."""
     rows = [{**row, "level": None} for row in make_rows(50)]
     read = {"where": "level > ?"}
@@ -344,7 +344,7 @@ def test_a_read_over_a_field_that_is_never_there_says_so(tmp_path: Path) -> None
     assert "no row of the sample has a value in all fields that its conditions test" in found.error
 
 
-def test_rows_stand_for_the_rows_of_a_longer_stream() -> None:
+def test_read_costs_of_a_sample_are_scaled_to_the_rows_of_the_table() -> None:
     """Costs measured on a sample of a long workload are scaled to the table's rows."""
     fields = {
         "host": {"type": "text", "max_bytes": 8, "distinct": 100},
@@ -359,7 +359,7 @@ def test_rows_stand_for_the_rows_of_a_longer_stream() -> None:
     assert 1.0 == found.amplification
 
 
-def test_a_read_of_many_ranges_is_asked_fewer_times(
+def test_a_read_of_many_ranges_is_measured_fewer_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A read of many ranges is measured fewer times, with values from the whole sample."""
@@ -378,7 +378,7 @@ def test_a_read_of_many_ranges_is_asked_fewer_times(
     assert pytest.approx(often.read_rows, rel=0.1) == seldom.read_rows
 
 
-def test_trials_are_fair_whatever_period_the_sample_has(tmp_path: Path) -> None:
+def test_trials_are_fair_to_hosts_that_come_in_periods(tmp_path: Path) -> None:
     """Hosts that come every hundredth row, or seldom, have their share of the trials each."""
     rows = [
         {"host": f"h{n % 100 if n % 100 < 60 else n % 7 + 60}", "kind": "info", "level": 7,

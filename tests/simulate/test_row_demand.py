@@ -98,7 +98,9 @@ def find_hits(load: ReadLoad, simulation: Simulation, loads: Sequence[float]) ->
 
 
 @pytest.mark.parametrize("key", thin_out(KEYS, len(KEYS)))
-def test_margins_hold_for_values_and_ages(tmp_path: Path, key: str) -> None:
+def test_shares_by_declared_values_and_ages_are_within_their_margins(
+    tmp_path: Path, key: str
+) -> None:
     """Of values and times that are declared, 95 of 100 shares lie within their margins."""
     hits = []
     cases = [*(product(READS, AGES) if IS_LONG else zip(READS, AGES, strict=True))]
@@ -118,7 +120,7 @@ def test_margins_hold_for_values_and_ages(tmp_path: Path, key: str) -> None:
 @pytest.mark.parametrize(
     ("keys", "host_count"), thin_out(product([*POPULARITIES[1:], "zipf(0.8)"], [60, 300]), 3)
 )
-def test_margins_hold_for_values_that_a_sample_hardly_knows(
+def test_shares_of_values_that_the_sample_hardly_has_are_within_their_margins(
     tmp_path: Path, keys: str, host_count: int
 ) -> None:
     """Values that 400 rows lack, or rank in another order than all rows, are in the margins."""
@@ -144,7 +146,7 @@ def test_margins_hold_for_values_that_a_sample_hardly_knows(
 
 
 @pytest.mark.parametrize("keys", ["uniform", "zipf(0.2)"])
-def test_rare_answers_with_many_rows_are_not_missed(tmp_path: Path, keys: str) -> None:
+def test_rare_answers_with_many_rows_are_counted(tmp_path: Path, keys: str) -> None:
     """One host of 500 has half of the rows: few answers are of it, and most rows are."""
     hosts = [f"h{number:03}" for number in range(500)] + ["h250"] * 499
     rows = [
@@ -167,7 +169,7 @@ def test_rare_answers_with_many_rows_are_not_missed(tmp_path: Path, keys: str) -
     assert pytest.approx(mean_rows, rel=0.1) == cost.read_rows
 
 
-def test_declared_sample_changes_nothing(tmp_path: Path) -> None:
+def test_declaring_keys_as_the_sample_changes_nothing(tmp_path: Path) -> None:
     """`keys = "sample"` is what is assumed without it."""
     rows = make_rows(300, 0.3)
     read = {"where": READS["hour"], "span": "1h"}
@@ -175,7 +177,7 @@ def test_declared_sample_changes_nothing(tmp_path: Path) -> None:
     assert first.regions.operations.tolist() == second.regions.operations.tolist()
 
 
-def test_a_salted_key_keeps_its_origin(tmp_path: Path) -> None:
+def test_read_ages_are_drawn_under_a_random_salt(tmp_path: Path) -> None:
     """Ages of a read are drawn where the salt of a row is random, too."""
     read = {"where": READS["hour"], "span": "1h", "age": "exp(2h)"}
     splits = [f"\\x0{number}" for number in range(1, 4)]
@@ -185,7 +187,9 @@ def test_a_salted_key_keeps_its_origin(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("age", "share"), [("exp(40h)", True), ("exp(1m)", False)])
-def test_ages_beyond_the_sample_are_reported(tmp_path: Path, age: str, share: bool) -> None:
+def test_declared_ages_beyond_the_sample_are_reported(
+    tmp_path: Path, age: str, share: bool
+) -> None:
     """Where the sample is too short for the declared ages, the read says how many it lacks."""
     read = {"where": READS["hour"], "span": "1h", "age": age}
     [cost] = simulate(tmp_path, make_rows(300), KEYS[1], read).reads

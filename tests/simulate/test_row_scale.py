@@ -72,7 +72,7 @@ def make_user_stream() -> list[Event]:
 
 
 @pytest.mark.parametrize("every", [1, 10, 50])
-def test_a_thin_sample_predicts_the_rows_of_the_stream(every: int) -> None:
+def test_every_tenth_event_predicts_the_rows_of_the_stream(every: int) -> None:
     """Each tenth or fiftieth event predicts how many rows of a user come in ten minutes."""
     events = make_user_stream()
     expected = count_rows(events, 600_000)
@@ -82,7 +82,7 @@ def test_a_thin_sample_predicts_the_rows_of_the_stream(every: int) -> None:
     assert ("stands for" in found.assumption) is (every > 1)
 
 
-def test_a_short_sample_predicts_the_rows_of_a_longer_time() -> None:
+def test_five_minutes_of_a_stream_predict_the_rows_of_forty() -> None:
     """Five minutes of the stream predict how many rows of a user come in forty."""
     events = make_user_stream()
     expected = count_rows(events, 2_400_000)
@@ -91,7 +91,7 @@ def test_a_short_sample_predicts_the_rows_of_a_longer_time() -> None:
     assert "the `span` of the read is 8 times the time of the sample" in found.assumption
 
 
-def test_short_lived_values_get_no_more_rows() -> None:
+def test_short_lived_values_get_no_more_rows_in_a_longer_time() -> None:
     """Four rows of an order stay four, at whatever rate and in whatever time."""
     events = make_stream(lambda number: f"o{number // 4}")[:4_000]
     found = measure_read(events[:2_000], BUSY, span="40m")
@@ -99,7 +99,7 @@ def test_short_lived_values_get_no_more_rows() -> None:
     assert "" == found.assumption
 
 
-def test_values_of_a_third_of_the_sample_get_hardly_more_rows() -> None:
+def test_values_that_last_a_third_of_the_sample_get_few_more_rows() -> None:
     """Games that last a little more than a third of the sample are not taken to last for ever."""
     players, lasting, total = 20, 1_050, 3_000
     events = [
@@ -114,7 +114,7 @@ def test_values_of_a_third_of_the_sample_get_hardly_more_rows() -> None:
 
 
 @pytest.mark.parametrize("step_s", [1, 60])
-def test_times_in_whole_steps_have_the_rate_of_their_steps(step_s: int) -> None:
+def test_times_in_whole_minutes_have_the_rate_of_their_minutes(step_s: int) -> None:
     """Fifteen minutes in whole minutes are 900 s, so that a minute has the rows of its rate."""
     users = RATE * step_s
     events = [
@@ -126,7 +126,7 @@ def test_times_in_whole_steps_have_the_rate_of_their_steps(step_s: int) -> None:
     assert pytest.approx(users, rel=0.001) == found.returned_rows
 
 
-def test_a_quiet_night_is_part_of_the_day() -> None:
+def test_a_quiet_first_half_counts_for_the_length_of_the_sample() -> None:
     """Few events in the first half of a day are no outliers: the time of the sample is a day."""
     quiet = [("u1", START_MS + n * 200_000) for n in range(216)]
     busy = [("u1", START_MS + 43_200_000 + n * 10_000) for n in range(4_320)]
@@ -135,7 +135,7 @@ def test_a_quiet_night_is_part_of_the_day() -> None:
     assert f"the sample has {rate:.3g} and the `span` of the read is 2 times" in found.assumption
 
 
-def test_a_time_without_other_conditions_has_the_rows_of_the_rate() -> None:
+def test_a_time_range_read_has_the_rows_of_the_rate() -> None:
     """Ten minutes have the rows of their seconds at the rate; the key makes it a full scan."""
     events = make_user_stream()[::RATE]
     found = measure_read(events, "ts between ? and ?", span="10m")
@@ -144,7 +144,7 @@ def test_a_time_without_other_conditions_has_the_rows_of_the_rate() -> None:
     assert found.read_rows >= found.returned_rows
 
 
-def test_all_after_a_time_with_a_span_is_the_latest() -> None:
+def test_a_read_of_all_after_a_time_finds_the_latest_rows() -> None:
     """A read of all after a time that covers ten minutes finds what came in the last ten."""
     events = make_user_stream()
     late = [event for event in events if event[1] > events[-1][1] - 600_000]
@@ -156,7 +156,7 @@ def test_all_after_a_time_with_a_span_is_the_latest() -> None:
     assert abs(expected - found.returned_rows) < 2 * found.margins.returned_rows < expected
 
 
-def test_wrong_clocks_do_not_stretch_the_time() -> None:
+def test_wrong_timestamps_do_not_lengthen_the_recording() -> None:
     """A few events of 1970 change no prediction."""
     events = make_user_stream()[::RATE]
     right = measure_read(events, BUSY, span="10m").returned_rows
@@ -174,7 +174,7 @@ def test_a_burst_in_quiet_times_does_not_shorten_the_recording() -> None:
     assert f"the sample has {rate:.3g}" in found.assumption
 
 
-def test_times_far_from_all_others_are_told() -> None:
+def test_times_far_from_all_others_are_reported() -> None:
     """One event weeks after all others neither makes the recording long nor goes unsaid."""
     events = [*make_user_stream()[::RATE], ("u1", START_MS + 40 * 86_400_000)]
     table = pa.table({"user": [one for one, _ in events], "ts": [ts for _, ts in events]})
@@ -184,7 +184,7 @@ def test_times_far_from_all_others_are_told() -> None:
     assert not any("longer before or after all others" in str(one) for one in result.remarks)
 
 
-def test_the_verdict_counts_the_rows_of_the_rate(tmp_path: Path) -> None:
+def test_the_verdict_on_reads_counts_rows_at_the_declared_rate(tmp_path: Path) -> None:
     """A day of 8,000 events a second is not judged by the few rows of a sample."""
     path = tmp_path / "sample.csv"
     lines = [f"u{n % 50},{START_MS + n * 500}\n" for n in range(14_400)]
@@ -220,7 +220,7 @@ def measure_day(key: str, span: str, **options: Any) -> ReadCost:
 
 
 @pytest.mark.parametrize("span", ["1m", "12h", "1d", "10d"])
-def test_a_scan_of_the_table_reads_its_rows_whatever_the_span(span: str) -> None:
+def test_a_full_scan_reads_all_rows_whatever_its_time_range(span: str) -> None:
     """A key that does not begin with the time reads all 129,600 rows for any time."""
     cost = measure_day("[user][ts]", span)
     assert cost.is_full_scan
@@ -228,7 +228,7 @@ def test_a_scan_of_the_table_reads_its_rows_whatever_the_span(span: str) -> None
 
 
 @pytest.mark.parametrize(("rate", "rows"), [("0.05/s", 4_320), ("0.5/s", 43_200)])
-def test_a_scan_of_a_table_that_only_grows_reads_what_came_in_a_day(rate: str, rows: int) -> None:
+def test_a_full_scan_of_a_growing_table_reads_what_the_rate_brings(rate: str, rows: int) -> None:
     """Without a ttl at least the rows count that the declared rate brings in the sample's time."""
     writes = {"rate": rate, "time": "ts"}
     cost = measure_day("[user][ts]", "1h", families={"d": {}}, writes=writes)
@@ -236,7 +236,7 @@ def test_a_scan_of_a_table_that_only_grows_reads_what_came_in_a_day(rate: str, r
     assert pytest.approx(rows / 24, rel=0.01) == cost.returned_rows
 
 
-def test_a_time_bucket_is_read_whole() -> None:
+def test_a_read_of_an_hour_reads_the_whole_day_bucket() -> None:
     """An hour of a key that begins with the day reads that day."""
     cost = measure_day("[time_bucket(ts, 1d)][user][ts]", "1h")
     assert 180 == round(cost.returned_rows)
@@ -251,14 +251,13 @@ def test_a_time_bucket_longer_than_the_sample_is_read_whole(step: str, rows: int
     assert pytest.approx(rows, rel=0.01) == cost.read_rows
 
 
-def test_a_family_that_nothing_is_written_to_keeps_no_rows() -> None:
-    """Rows live as long as the families in which they are written."""
+def test_only_families_that_are_written_decide_how_long_rows_live() -> None:
     families: dict[str, Any] = {"d": {"ttl": "30d"}, "e": {}}
     cost = measure_day("[user][ts]", "1h", families=families)
     assert pytest.approx(129_600, rel=0.001) == cost.read_rows
 
 
-def test_a_day_is_one_unit_of_dates(tmp_path: Path) -> None:
+def test_one_date_is_one_day_at_the_declared_rate(tmp_path: Path) -> None:
     """Two days of dates at the declared rate have the rows of the sample on each date."""
     path = tmp_path / "dates.csv"
     rows = [f"u{n % 20},2025-03-0{1 + n // 10_000},{n}\n" for n in range(20_000)]
@@ -274,7 +273,7 @@ def test_a_day_is_one_unit_of_dates(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("span", "rows"), [("1s", 300), ("60s", 18_000), ("10m", 72_000)])
-def test_a_generated_burst_counts_once(span: str, rows: int) -> None:
+def test_a_declared_burst_counts_once_in_the_rows(span: str, rows: int) -> None:
     """A declared burst counts as it was generated; the time after it has the declared rate."""
     bursts = [{"at": "0s", "for": "60s", "times": 3}]
     reads = [{"name": "it", "where": "ts >= ? and ts < ?", "span": span}]
@@ -287,7 +286,7 @@ def test_a_generated_burst_counts_once(span: str, rows: int) -> None:
 
 
 @pytest.mark.parametrize("session_events", [4, 0])
-def test_events_of_a_wide_table_grow_whoever_shares_its_rows(
+def test_a_table_of_wide_rows_holds_the_events_of_its_ttl(
     tmp_path: Path, session_events: int
 ) -> None:
     """A table of sessions, and one of 40 users, holds the events of the time that it keeps."""
@@ -306,7 +305,7 @@ def test_events_of_a_wide_table_grow_whoever_shares_its_rows(
 
 
 @pytest.mark.parametrize("names", [("user", "n"), ("n", "user")])
-def test_the_way_to_the_latest_rows_of_a_user_does_not_grow_with_the_table(
+def test_reading_the_latest_rows_of_a_user_does_not_cost_more_in_a_larger_table(
     names: tuple[str, str],
 ) -> None:
     """The latest 20 rows of a user lie as many rows back as they do now, however old rows get."""

@@ -53,7 +53,7 @@ def count_mean(
 
 @divide_examples(2)
 @given(EVENTS)
-def test_a_row_costs_all_events_that_it_holds(events: Sequence[Event]) -> None:
+def test_a_read_of_a_shared_row_reads_all_of_its_events(events: Sequence[Event]) -> None:
     """A read of one host's row returns and reads each of its events."""
     cost, trials = measure_read("[host]", events, where="host = ?")
     own = count_mean(events, trials, lambda event, host: event[0] == host)
@@ -62,8 +62,7 @@ def test_a_row_costs_all_events_that_it_holds(events: Sequence[Event]) -> None:
 
 @divide_examples(2)
 @given(EVENTS)
-def test_a_range_of_qualifiers_is_all_that_is_read(events: Sequence[Event]) -> None:
-    """Times in qualifiers narrow what is read of a row."""
+def test_times_in_qualifiers_narrow_what_is_read_of_a_row(events: Sequence[Event]) -> None:
     read = {"where": "host = ? and ts >= ? and ts < ?", "span": "1h"}
     cost, trials = measure_read("[host]", events, **read)
 
@@ -79,7 +78,7 @@ def test_a_range_of_qualifiers_is_all_that_is_read(events: Sequence[Event]) -> N
 
 @divide_examples(2)
 @given(EVENTS)
-def test_a_time_over_two_slices_reads_both_rows(events: Sequence[Event]) -> None:
+def test_a_time_range_over_two_slices_reads_both_rows(events: Sequence[Event]) -> None:
     """A range of times within one slice reads its events, and one over several reads all rows."""
     read = {"where": "host = ? and ts >= ? and ts < ?", "span": "30m"}
     cost, trials = measure_read("[host][time_slice(ts, 1h)]", events, **read)
@@ -92,7 +91,7 @@ def test_a_time_over_two_slices_reads_both_rows(events: Sequence[Event]) -> None
     assert pytest.approx(count_mean(events, trials, is_read), abs=1) == cost.read_rows
 
 
-def test_a_limit_forwards_reads_pages_and_backwards_whole_rows() -> None:
+def test_a_forward_limit_reads_pages_and_a_backward_one_whole_rows() -> None:
     """A row is read in pages up to the limit; from its end, or to be sorted, it is read whole."""
     events = [("a", 600 * n) for n in range(30)]
     for key, order, read_rows in [
@@ -105,7 +104,7 @@ def test_a_limit_forwards_reads_pages_and_backwards_whole_rows() -> None:
         assert (5.0, read_rows) == (cost.returned_rows, cost.read_rows), (key, order)
 
 
-def test_events_that_overwrite_each_other_are_one() -> None:
+def test_events_of_a_shared_row_that_overwrite_each_other_are_one() -> None:
     """The same host and time, written again, is returned once."""
     events = pa.table({"host": ["a"] * 3, "ts": [0, 0, 600]})
     fields = {**FIELDS, "ts": {"type": "timestamp_s", "at": "qualifier"}}

@@ -62,7 +62,7 @@ def build_design(key: str, condition: str, limit: int | None = None) -> Design:
 
 
 @given(draw_events(), st.sampled_from(KEYS), st.sampled_from(CONDITIONS), st.data())
-def test_a_read_finds_what_its_plan_and_filter_find(
+def test_the_rows_of_a_trial_are_those_that_plan_and_filter_find(
     events: pa.RecordBatch, key: str, condition: str, data: st.DataObject
 ) -> None:
     """The rows of the matching events are those that pass the filter in the ranges of the plan."""
@@ -97,7 +97,7 @@ def test_a_read_finds_what_its_plan_and_filter_find(
     st.sampled_from(CONDITIONS),
     st.sampled_from([None, 1, 3]),
 )
-def test_a_key_costs_the_same_next_to_others(
+def test_the_cost_of_a_read_does_not_depend_on_keys_measured_before(
     events: pa.RecordBatch, keys: list[str], condition: str, limit: int | None
 ) -> None:
     """A read costs what it costs alone, whatever keys were measured on the same rows before."""

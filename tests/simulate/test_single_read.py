@@ -48,7 +48,7 @@ def designs(tmp_path: Path) -> list[str]:
     ("command", "design_count"),
     [("check", 1), ("simulate", 1), ("compare", 3), ("report", 1), ("report", 3), ("init", 0)],
 )
-def test_a_command_reads_its_sample_once(
+def test_every_command_reads_its_sample_once(
     designs: list[str],
     command: str,
     design_count: int,

@@ -81,7 +81,7 @@ def measured_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[st
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_small_file_is_judged_in_bounded_time_and_memory(
+def test_a_small_file_is_simulated_in_bounded_time_and_memory(
     name: str, measured_runs: dict[str, dict[str, Any]]
 ) -> None:
     """Each file gets a verdict within limits of time and memory."""
@@ -110,7 +110,7 @@ TOO_MANY = {
 
 
 @pytest.mark.parametrize("name", TOO_MANY)
-def test_too_many_events_are_refused_with_a_length_that_fits(
+def test_too_many_events_are_refused_with_a_duration_that_fits(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Too many events are refused early, with the longest duration that is accepted."""
@@ -131,7 +131,7 @@ def test_too_many_events_are_refused_with_a_length_that_fits(
             next(made.generate_events())
 
 
-def test_a_rate_that_no_length_fits_is_refused_with_one_that_does() -> None:
+def test_a_rate_too_high_for_any_duration_is_refused_with_one_that_fits() -> None:
     """A rate that is too high for a millisecond is refused with a rate that fits."""
     text = design_file("[a][ts]", NUMBER, format_writes("1000000000000/s", "1ms"), splits="")
     with pytest.raises(InvalidArgument, match=r"Declare a rate of 500,000,000,000/s or less\."):
@@ -143,8 +143,7 @@ def test_a_rate_that_no_length_fits_is_refused_with_one_that_does() -> None:
     )
 
 
-def test_values_that_are_too_long_to_be_made_at_once_are_refused() -> None:
-    """Too many long values are refused with the number of values that fits."""
+def test_too_many_long_values_are_refused_with_a_number_that_fits() -> None:
     text = design_file("[a][ts]", "{ type = 'hex', width = 32000, distinct = 100000 }", splits="")
     with pytest.raises(InvalidArgument, match=r"fields\.a: 100,000 values of 32,000 bytes") as told:
         run(Design.loads(text))

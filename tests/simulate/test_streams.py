@@ -60,7 +60,7 @@ def list_order_results(found: Simulation) -> object:
 
 
 @pytest.mark.parametrize("max_run_events", [7, 100, 999, 1_000, 5_000])
-def test_sorting_in_runs_equals_sorting_at_once(
+def test_sorting_in_runs_equals_sorting_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, max_run_events: int
 ) -> None:
     """Sorting with any number of events in memory is a stable sort of the stream."""
@@ -76,9 +76,7 @@ def test_sorting_in_runs_equals_sorting_at_once(
     )
 
 
-def test_runs_are_merged_stably_through_many_chunks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_merging_sorted_runs_is_stable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Merged events are in order of time, and equal times in the order of the file."""
     from rowkey.workload import open_sample
 
@@ -113,7 +111,7 @@ def test_late_events_are_counted_in_their_own_windows(tmp_path: Path) -> None:
     assert (0, 0) == (ordered.late_count, late.late_count)
 
 
-def test_events_behind_a_closed_window_are_counted_as_late(
+def test_events_of_a_closed_window_are_counted_as_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Events of a window that is already closed are counted as late, not lost silently."""
@@ -124,7 +122,7 @@ def test_events_behind_a_closed_window_are_counted_as_late(
     assert (102, 2) == (found.operation_count, found.late_count)
 
 
-def test_closed_windows_count_as_much_as_open_ones(
+def test_closing_a_window_early_changes_no_skew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Closing a busy first window early changes no figure of skew."""
@@ -151,7 +149,7 @@ def test_a_sample_without_times_has_shares_and_no_skew(tmp_path: Path) -> None:
     assert (0.5, None) == (found.region_shares.total, found.load_map)
 
 
-def test_rows_that_are_no_events_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_rows_that_are_no_events_are_skipped_and_counted(tmp_path: Path) -> None:
     """Rows without a time, with too many values, or without a key are skipped and counted."""
     path = tmp_path / "a.csv"
     good = "".join(f"h{n},{n}\n" for n in range(20))
@@ -162,15 +160,14 @@ def test_rows_that_are_no_events_are_left_out_and_counted(tmp_path: Path) -> Non
     assert "line 23 does not follow the format" in found.source.skipped_rows.first_problem
 
 
-def test_a_sample_of_rows_that_have_no_key_is_refused(tmp_path: Path) -> None:
-    """A sample in which no row has a key is refused."""
+def test_a_sample_in_which_no_row_has_a_key_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("host\n" + "x" * 40_000 + "\n")
     with pytest.raises(SampleError, match=r"1 of 1 rows cannot .*the key has 40,001 bytes"):
         run(Design("t", "[host]", fields={"host": "text"}), path)
 
 
-def test_values_that_an_encoding_refuses_are_named_with_their_field(tmp_path: Path) -> None:
+def test_a_value_that_an_encoding_refuses_is_counted_once_per_row(tmp_path: Path) -> None:
     """Each refused row counts once, and the message says what the encoding takes."""
     path = tmp_path / "a.csv"
     path.write_text("site,temp\n" + "".join(f"{n},{n % 4 - 3}\n" for n in range(100)))
@@ -186,7 +183,7 @@ def test_values_that_an_encoding_refuses_are_named_with_their_field(tmp_path: Pa
 
 
 @pytest.mark.parametrize("value", ["12345", "-1", "70000", ""])
-def test_values_that_an_encoding_refuses_are_left_out(tmp_path: Path, value: str) -> None:
+def test_a_row_with_a_value_that_an_encoding_refuses_is_skipped(tmp_path: Path, value: str) -> None:
     """A row with a number that its encoding refuses is skipped, and the replay goes on."""
     path = tmp_path / "a.csv"
     path.write_text(f"id,n\n1,5\n{value},6\n3,7\n")
@@ -195,13 +192,13 @@ def test_values_that_an_encoding_refuses_are_left_out(tmp_path: Path, value: str
     assert (2, 1) == (found.operation_count, found.source.skipped_rows.count)
 
 
-def test_boundaries_from_a_sample_need_one() -> None:
+def test_splits_from_a_sample_need_a_sample() -> None:
     """Splits of a sample without a sample are refused with a remedy."""
     with pytest.raises(SampleError, match="Give --sample FILE"):
         run(build_design(splits="sample"))
 
 
-def test_the_first_half_decides_and_the_second_is_replayed(tmp_path: Path) -> None:
+def test_splits_come_from_the_first_half_and_counts_from_the_second(tmp_path: Path) -> None:
     """Splits come from the first half of the sample, and counts from the second."""
     rows = [(f"{'a' if n < 100 else 'b'}{n:04}", n) for n in range(201)]
     design = build_design(splits={"algorithm": "sample", "regions": 4})
@@ -210,7 +207,7 @@ def test_the_first_half_decides_and_the_second_is_replayed(tmp_path: Path) -> No
     assert [0, 0, 0, 101] == [region.writes for region in found.regions]
 
 
-def test_cutting_a_design_takes_the_whole_sample(tmp_path: Path) -> None:
+def test_create_takes_its_splits_from_the_whole_sample(tmp_path: Path) -> None:
     """`create` takes its splits from the whole sample, not from the first half."""
     rows = [(f"{n:04}", n) for n in range(200)]
     design = build_design(splits={"algorithm": "sample", "regions": 4})
@@ -218,7 +215,7 @@ def test_cutting_a_design_takes_the_whole_sample(tmp_path: Path) -> None:
     assert [b"0050", b"0100", b"0150"] == [split[:4] for split in cut.boundaries.splits]
 
 
-def test_a_bare_algorithm_is_found_by_either_spelling() -> None:
+def test_a_split_algorithm_is_found_with_hyphens_or_underscores() -> None:
     """`hex-string` is `hex_string`, and an unknown name is refused with the nearest one."""
     assert choose_algorithm_splits("hex-string", 4) == choose_algorithm_splits("hex_string", 4)
     with pytest.raises(InvalidDesign, match="Did you mean hex_string"):
@@ -227,7 +224,7 @@ def test_a_bare_algorithm_is_found_by_either_spelling() -> None:
         choose_algorithm_splits("hex_string", None)
 
 
-def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
+def test_the_progress_callback_reports_each_phase_up_to_the_total(tmp_path: Path) -> None:
     """The progress callback gets each phase with done and total events, at last the total."""
     told: list[Progress] = []
     run(
@@ -239,7 +236,7 @@ def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
     assert {Progress("reading", 500, 500), Progress("replaying", 500, 500)} <= set(told)
 
 
-def test_a_sorted_import_goes_through_the_regions_one_by_one() -> None:
+def test_a_sorted_import_writes_one_region_at_a_time() -> None:
     """A sorted import writes one region at a time, also with a bucket in front of the key."""
     words: dict[str, Any] = {"rate": "4000/s", "for": "40s", "arrival": "bulk_sorted"}
     design = build_design("[bucket(host, 8)][host][ts]", splits="per_bucket", writes=words)
@@ -253,14 +250,14 @@ def test_a_sorted_import_goes_through_the_regions_one_by_one() -> None:
     assert ["moving_front"] == [cause.code for cause in found.causes]
 
 
-def test_a_sorted_import_too_large_to_sort_is_refused() -> None:
+def test_a_sorted_import_of_more_than_four_million_events_is_refused() -> None:
     """A sorted import of more than four million events is refused with a remedy."""
     design = build_design(writes={"rate": "100000/s", "for": "1h", "arrival": "bulk_sorted"})
     with pytest.raises(InvalidArgument, match=r"360,000,000 events; expected at most 4,194,304"):
         run(design)
 
 
-def test_a_declared_rate_plays_the_sample_with_its_own_alignment(tmp_path: Path) -> None:
+def test_a_declared_rate_keeps_the_time_step_of_the_sample(tmp_path: Path) -> None:
     """A declared rate keeps the step of times: five minutes reach 4 of 16 remainders."""
     fields = {"host": {"type": "text", "max_bytes": 8}, "ts": "timestamp_s"}
     rows = [(f"h{n % 50}", 300 * (n // 50)) for n in range(5_000)]
@@ -276,7 +273,7 @@ def test_a_declared_rate_plays_the_sample_with_its_own_alignment(tmp_path: Path)
 
 @settings(max_examples=40 if IS_LONG else 16)
 @given(st.lists(st.lists(st.integers(0, 30), max_size=9), max_size=30))
-def test_sorted_runs_are_merged_in_the_order_of_a_stable_sort(batches: list[list[int]]) -> None:
+def test_sorted_runs_are_merged_as_by_a_stable_sort(batches: list[list[int]]) -> None:
     """Events sorted in runs come by their times; of equal times, those that were first."""
     events, numbers = [], count()
     for clock_ms in batches:
@@ -291,7 +288,7 @@ def test_sorted_runs_are_merged_in_the_order_of_a_stable_sort(batches: list[list
     assert sorted(range(len(times)), key=times.__getitem__) == found
 
 
-def test_runs_whose_times_alternate_are_merged_in_large_batches(
+def test_runs_with_the_same_times_are_merged_in_large_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Runs of the same times are not cut into batches of single events."""

@@ -115,7 +115,9 @@ def simulate_key(name: str, key: str) -> Simulation:
     ("name", "key", "expected"),
     [(name, KEYS[n], TABLE[name][n]) for name, n in CASES],
 )
-def test_the_verdict_table(name: str, key: str, expected: tuple[float, float, float]) -> None:
+def test_shares_of_the_busiest_region_are_those_of_the_table(
+    name: str, key: str, expected: tuple[float, float, float]
+) -> None:
     """Total, median and worst share of the busiest region are within 0.02 of the table."""
     found = simulate_key(name, key)
     counts = found.replay.equal_windows.counts
@@ -136,7 +138,7 @@ CAUSES: dict[tuple[str, str], list[str]] = {
 
 
 @pytest.mark.parametrize(("name", "key"), [(name, KEYS[n]) for name, n in CASES])
-def test_each_hot_verdict_has_its_cause_and_no_other(name: str, key: str) -> None:
+def test_each_hot_verdict_has_the_causes_of_its_data(name: str, key: str) -> None:
     """Each hot verdict has the causes of its data, and each even one has none."""
     found = simulate_key(name, key)
     expected = CAUSES.get((name, key), [])
@@ -148,7 +150,7 @@ def test_each_hot_verdict_has_its_cause_and_no_other(name: str, key: str) -> Non
     "name",
     [pytest.param(one, marks=() if one in SHORT_SAMPLES else pytest.mark.long) for one in SAMPLES],
 )
-def test_overwritten_rows_are_those_of_a_direct_count(name: str) -> None:
+def test_overwritten_rows_equal_a_direct_count(name: str) -> None:
     """Overwritten rows are those counted by a set of entity and time pairs."""
     design = build_design(name, "[e][ts]", ["m"])
     sample = open_sample(SAMPLES[name][0], design.collect_needed_fields(), design.writes.time)
@@ -186,7 +188,7 @@ def test_the_worst_burst_of_the_apache_log_is_named() -> None:
 
 
 @pytest.mark.long
-def test_hour_aligned_flights_reach_one_of_sixteen_remainders() -> None:
+def test_flights_at_whole_hours_reach_one_of_sixteen_remainders() -> None:
     """Times in steps of an hour reach one of 16 remainders: all rows are in one region."""
     found = simulate_key("tail", KEYS[4])
     hours = {

@@ -53,7 +53,7 @@ def generate_burst() -> tuple[np.ndarray, np.ndarray]:
     return times, hosts
 
 
-def test_burst_of_one_host_counts_where_and_when_it_falls() -> None:
+def test_a_burst_of_one_host_counts_on_its_server_at_its_time() -> None:
     """At a mean of 20,000/s one server gets 67,000/s and its share of the rest, as counted."""
     times, hosts = generate_burst()
     simulation = simulate_events(times, hosts, BY_HOST, "20000/s")
@@ -72,7 +72,7 @@ def test_burst_of_one_host_counts_where_and_when_it_falls() -> None:
 
 
 @pytest.mark.parametrize("shift_minutes", [5, 30, 39])
-def test_burst_counts_in_either_half_of_a_sample_that_places_regions(shift_minutes: int) -> None:
+def test_a_burst_is_found_if_only_half_of_the_sample_is_replayed(shift_minutes: int) -> None:
     """The busiest minute is found where only the second half of the events is replayed, too."""
     times, hosts = generate_burst()
     times = (times + shift_minutes * 60_000) % 3_600_000
@@ -86,7 +86,7 @@ def test_burst_counts_in_either_half_of_a_sample_that_places_regions(shift_minut
     assert by_sample.server_share >= 0.8
 
 
-def test_even_key_needs_servers_for_the_burst_of_all() -> None:
+def test_an_even_key_needs_servers_for_a_burst_of_all_hosts() -> None:
     """The cluster is full while the burst lasts, though the mean is a quarter of it."""
     simulation = simulate_events(*generate_burst(), BY_ID, "20000/s")
     writes = judge_design(simulation, []).decisive
@@ -96,7 +96,7 @@ def test_even_key_needs_servers_for_the_burst_of_all() -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_chance_makes_no_peak(seed: int) -> None:
+def test_random_events_at_a_steady_rate_have_no_busiest_minute(seed: int) -> None:
     """Events that come at random at a steady rate have no busiest minute, many or few."""
     chance = np.random.default_rng(seed)
     count = int(10 ** chance.uniform(3, 4.7))
@@ -105,7 +105,7 @@ def test_chance_makes_no_peak(seed: int) -> None:
     assert simulation.write_peak is None
 
 
-def test_meters_that_all_write_at_the_hour_fill_servers_then() -> None:
+def test_meters_that_all_write_at_the_full_hour_fill_servers_then() -> None:
     """1,000 meters in the first minute of each hour are 60 times their mean rate in it."""
     chance = np.random.default_rng(1)
     hours, meters = np.repeat(np.arange(24), 1_000), np.tile(np.arange(1_000), 24)
@@ -116,7 +116,7 @@ def test_meters_that_all_write_at_the_hour_fill_servers_then() -> None:
     assert pytest.approx(60 * 23 / 24, rel=0.05) == peak.factor
 
 
-def test_times_cut_to_hours_have_no_busiest_minute() -> None:
+def test_times_in_whole_hours_have_no_busiest_minute() -> None:
     """Where all times are whole hours, nothing says in which minute an event came."""
     hours, meters = np.repeat(np.arange(24), 4_000), np.tile(np.arange(4_000), 24)
     simulation = simulate_events(hours * 3_600_000, meters, BY_ID, "1000/s")
@@ -124,7 +124,7 @@ def test_times_cut_to_hours_have_no_busiest_minute() -> None:
 
 
 @pytest.mark.parametrize(("rate", "is_told"), [("0.005/s", True), ("500/s", False)])
-def test_an_outage_that_fills_a_log_tells_no_peak_of_far_higher_rates(
+def test_an_outage_in_a_sparse_log_predicts_no_peak_at_higher_rates(
     rate: str, is_told: bool
 ) -> None:
     """Of 2,000 lines in 26 days 1,600 came in one hour, which is no rule of another cluster."""
@@ -146,7 +146,7 @@ def test_an_outage_that_fills_a_log_tells_no_peak_of_far_higher_rates(
         (1_000, 7.2),
     ],
 )
-def test_more_imports_of_as_many_products_are_no_larger_ones(
+def test_more_imports_of_as_many_products_come_at_other_times(
     distinct: int | None, busiest: float
 ) -> None:
     """What the declared values leave of the rate comes at other times than one import."""
@@ -166,7 +166,7 @@ def test_more_imports_of_as_many_products_are_no_larger_ones(
     assert peak.factor == pytest.approx(busiest, rel=0.4)
 
 
-def test_a_wave_of_the_day_is_as_high_where_the_same_users_write_more() -> None:
+def test_busy_hours_stay_busy_if_the_same_users_write_more() -> None:
     """Busy hours stay busy, also if the declared users write twice as often as in the sample."""
     chance = np.random.default_rng(4)
     hours = chance.choice(24, 60_000, p=1 / 24 + np.sin(np.arange(24) / 24 * 2 * np.pi) / 30)

@@ -48,7 +48,7 @@ def count_stored_bytes(name: str, row: dict[str, Any]) -> int:
 
 
 @pytest.mark.claims(3)
-def test_a_row_key_has_32767_bytes_at_most_and_one_at_least() -> None:
+def test_a_row_key_has_1_to_32767_bytes() -> None:
     """Row keys of 32,768 bytes and of none are refused; the limit is not 64 KB."""
     key = bind_key("[text:tail]", {"text": "text"})
     assert 32_767 == MAX_ROW_BYTES == len(key.encode({"text": "x" * 32_767}))
@@ -65,7 +65,7 @@ def test_a_row_key_has_32767_bytes_at_most_and_one_at_least() -> None:
 
 
 @pytest.mark.claims(4, 5, 22)
-def test_a_long_key_is_told_by_its_bytes_of_an_event() -> None:
+def test_a_long_key_is_reported_with_its_bytes_per_event() -> None:
     """The finding on a long key counts its bytes once for each cell of an event."""
     key = 1 + 8 + 180 + 1
     amount, state = 20 + key + 1 + len("amount") + 4, 20 + key + 1 + len("state") + 4
@@ -77,7 +77,7 @@ def test_a_long_key_is_told_by_its_bytes_of_an_event() -> None:
 
 
 @pytest.mark.claims(5)
-def test_a_hundred_bytes_of_ten_million_rows_are_a_gigabyte_for_each_cell() -> None:
+def test_a_key_of_100_bytes_costs_a_gigabyte_per_cell_of_ten_million_rows() -> None:
     """100 bytes in 10 million rows are a gigabyte for each cell of a row."""
     for cells in (1, 3):
         with_key, without = (cells * compute_cell_bytes(length, 1, 1, 8) for length in (100, 0))
@@ -89,7 +89,9 @@ def test_a_hundred_bytes_of_ten_million_rows_are_a_gigabyte_for_each_cell() -> N
 
 @pytest.mark.claims(4)
 @pytest.mark.parametrize(("length", "expected"), [(16, []), (40, ["info"]), (140, ["warning"])])
-def test_sixteen_bytes_are_no_limit(length: int, expected: list[str]) -> None:
+def test_a_key_above_16_bytes_is_a_remark_and_above_100_a_warning(
+    length: int, expected: list[str]
+) -> None:
     """A key of 17 bytes is a remark if it is most of its cell; above 100 bytes it is a warning."""
     fields: dict[str, Any] = {"code": {"type": "hex", "width": length}, "n": "u32"}
     design = rowkey.Design("t", "[code]", fields=fields, splits=["8"], cluster={"servers": 2})
@@ -98,7 +100,9 @@ def test_sixteen_bytes_are_no_limit(length: int, expected: list[str]) -> None:
 
 @pytest.mark.claims(4)
 @pytest.mark.parametrize(("length", "expected"), [(100, ["info"]), (101, ["warning"])])
-def test_a_hundred_bytes_are_a_warning_from_the_next_on(length: int, expected: list[str]) -> None:
+def test_a_key_of_101_bytes_is_a_warning_and_one_of_100_is_not(
+    length: int, expected: list[str]
+) -> None:
     """A key of 101 bytes is a warning that gives its bytes a cell and their share."""
     fields: dict[str, Any] = {"code": {"type": "hex", "width": length}, "n": "u32"}
     design = rowkey.Design("t", "[code]", fields=fields, splits=["8"], cluster={"servers": 2})
@@ -111,7 +115,7 @@ def test_a_hundred_bytes_are_a_warning_from_the_next_on(length: int, expected: l
 
 
 @pytest.mark.claims(4)
-def test_neither_sixteen_bytes_nor_a_fixed_length_is_asked_for() -> None:
+def test_a_short_key_or_one_of_variable_length_is_not_reported() -> None:
     """Only keys above 16 bytes that are much of their cells have a finding."""
     told = {
         name: one
@@ -131,7 +135,7 @@ def test_neither_sixteen_bytes_nor_a_fixed_length_is_asked_for() -> None:
 
 
 @pytest.mark.claims(7)
-def test_eight_bytes_have_no_advantage() -> None:
+def test_a_key_of_8_bytes_has_no_advantage_over_one_of_9() -> None:
     """Each byte of the key adds one byte to a cell, and nine bytes have no finding."""
     sizes = [len(encode_key_value(bytes(length), b"d", b"q", bytes(8))) for length in range(1, 40)]
     assert sizes == [compute_cell_bytes(length, 1, 1, 8) for length in range(1, 40)]
@@ -141,7 +145,7 @@ def test_eight_bytes_have_no_advantage() -> None:
 
 
 @pytest.mark.claims(6, 22)
-def test_short_names_save_what_they_are_shorter_in_every_cell() -> None:
+def test_a_name_shorter_by_n_bytes_saves_n_bytes_in_every_cell() -> None:
     """A key, family or name that is n bytes shorter saves n bytes a cell in a MemStore."""
     row = {"user": 7, "name": "anna", "town": "Ulm", "visits": 3}
     long, short = (
@@ -155,7 +159,7 @@ def test_short_names_save_what_they_are_shorter_in_every_cell() -> None:
 
 
 @pytest.mark.claims(5, 45)
-def test_eight_columns_in_one_cell() -> None:
+def test_eight_columns_packed_into_one_cell_save_the_computed_bytes() -> None:
     """A cell costs key, family, name and 20 bytes; a value in protocol buffers costs 5."""
     row = {"station": 7, "ts": 1_609_459_200, **dict.fromkeys(COLUMNS, 0.5)}
     apart = sum(20 + 13 + 1 + len(name) + 4 for name in COLUMNS)
@@ -171,7 +175,7 @@ def test_eight_columns_in_one_cell() -> None:
 
 
 @pytest.mark.claims(45)
-def test_the_packed_cell_is_a_message_of_protocol_buffers() -> None:
+def test_a_packed_cell_is_a_protocol_buffers_message() -> None:
     """Field n is encoded as its number with wire type 5 and four bytes, least first."""
     values = {name: float(n) for n, name in enumerate(COLUMNS)}
     row = {"station": 7, "ts": 1_609_459_200, **values}
@@ -186,7 +190,7 @@ def test_the_packed_cell_is_a_message_of_protocol_buffers() -> None:
 
 @pytest.mark.claims(45)
 @pytest.mark.parametrize(
-    ("words", "rule"),
+    ("options", "rule"),
     [
         (
             {"reads": [{"name": "heat", "where": "station = ? and temperature > ?"}]},
@@ -195,17 +199,19 @@ def test_the_packed_cell_is_a_message_of_protocol_buffers() -> None:
         ({"families": {"d": {"versions": 3}}}, "packed-history"),
     ],
 )
-def test_what_packing_gives_up_is_told(words: dict[str, Any], rule: str) -> None:
+def test_packing_is_reported_to_give_up_filters_and_versions(
+    options: dict[str, Any], rule: str
+) -> None:
     """Packed values cannot be filtered or have versions one by one, which is reported."""
     assert [rule] == [
         one.name
-        for one in check_design(change_design("packed/better", **words), select=[rule]).findings
+        for one in check_design(change_design("packed/better", **options), select=[rule]).findings
     ]
-    assert () == check_design(change_design("packed/columns", **words), select=[rule]).findings
+    assert () == check_design(change_design("packed/columns", **options), select=[rule]).findings
 
 
 @pytest.mark.claims(45)
-def test_a_packed_cell_is_written_whole() -> None:
+def test_putting_one_value_of_a_packed_cell_is_refused() -> None:
     """Putting one value of a packed cell is refused, and of its own cell accepted."""
     row = {"station": 7, "ts": 1_609_459_200}
     with rowkey.open(read_design("packed/columns"), "memory:") as table:
@@ -220,7 +226,7 @@ def test_a_packed_cell_is_written_whole() -> None:
 
 
 @pytest.mark.claims(83)
-def test_a_long_is_eight_bytes_and_up_to_twenty_digits() -> None:
+def test_a_long_has_8_bytes_and_up_to_20_digits() -> None:
     """A long as text has up to 20 digits, 2.5 times its 8 bytes, and the recorded ones 19."""
     assert 20 / 8 == len(str(2**64 - 1)) / len(struct.pack(">Q", 2**64 - 1)) == 2.5
     assert {19} == {len(row["serial"]) for row in list_rows("ids/as_text")}
@@ -234,7 +240,7 @@ def test_a_long_is_eight_bytes_and_up_to_twenty_digits() -> None:
 
 
 @pytest.mark.claims(4, 83, 84)
-def test_the_same_values_as_what_they_are_take_24_bytes_for_53() -> None:
+def test_binary_values_take_24_bytes_instead_of_53_as_text() -> None:
     """Binary values need 24 bytes instead of 53, and keep the order of the numbers."""
     text, typed = read_design("ids/as_text").key, read_design("ids/better").key
     for row in list_rows("ids/as_text"):
@@ -250,7 +256,7 @@ def test_the_same_values_as_what_they_are_take_24_bytes_for_53() -> None:
 
 
 @pytest.mark.claims(84)
-def test_a_digest_made_a_string_is_an_accident_of_the_charset() -> None:
+def test_the_length_of_a_digest_made_a_string_depends_on_the_charset() -> None:
     """The document's MD5 has 16 bytes, 26 through windows-1252 and 34 through UTF-8."""
     digest = hashlib.md5(b"1234567890").digest()
     western = digest.decode("cp1252", errors="replace").encode()
@@ -265,7 +271,7 @@ def test_a_digest_made_a_string_is_an_accident_of_the_charset() -> None:
 
 
 @pytest.mark.claims(85)
-def test_what_the_shell_prints_of_binary_keys_is_read_back() -> None:
+def test_binary_keys_printed_by_the_shell_are_decoded() -> None:
     """`decode` returns the values of a binary key that the shell printed."""
     key = read_design("devices/better").key
     row = {"device": 77, "ts": 1_609_459_200_000}
@@ -278,7 +284,7 @@ def test_what_the_shell_prints_of_binary_keys_is_read_back() -> None:
 
 
 @pytest.mark.claims(85)
-def test_the_command_decodes_what_the_shell_prints(tmp_path: Any) -> None:
+def test_rowkey_decode_takes_keys_as_the_hbase_shell_prints_them(tmp_path: Any) -> None:
     """`rowkey decode` takes keys as HBase's shell and logs print them."""
     from click.testing import CliRunner
 
@@ -298,7 +304,7 @@ def test_the_command_decodes_what_the_shell_prints(tmp_path: Any) -> None:
 
 @pytest.mark.claims(81, 82)
 @pytest.mark.parametrize("block", [65_536, 131_072, 16 * 2**20])
-def test_an_index_is_a_key_and_twelve_bytes_for_each_block(block: int) -> None:
+def test_a_block_index_has_a_key_and_12_bytes_for_each_block(block: int) -> None:
     """A block index has a key and 12 bytes a block, so long keys and small blocks enlarge it."""
     key = 1 + 8 + 180 + 1 + 8
     event = (20 + key + 1 + len("amount") + 4) + (20 + key + 1 + len("state") + 4)
@@ -322,7 +328,7 @@ def test_an_index_is_a_key_and_twelve_bytes_for_each_block(block: int) -> None:
 
 @pytest.mark.claims(62)
 @pytest.mark.parametrize("buckets", [4, 7, 16])
-def test_a_row_has_the_salt_byte_that_phoenix_gives_it(buckets: int) -> None:
+def test_the_salt_byte_of_a_row_is_that_of_phoenix(buckets: int) -> None:
     """A salt byte is computed over the key as Phoenix's SaltingUtil does."""
     fields = {"host": {"type": "text", "max_bytes": 20}, "n": "u32"}
     key = bind_key(f"[bucket({buckets}, hash=java31, over=rest)][host][n]", fields)

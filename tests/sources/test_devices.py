@@ -47,7 +47,7 @@ def digest_device(row: Mapping[str, Any]) -> bytes:
 
 
 @pytest.mark.claims(8)
-def test_the_device_alone_keeps_its_last_reading_only() -> None:
+def test_a_key_of_the_device_alone_keeps_only_its_last_reading() -> None:
     """Keyed by the device alone, 19,000 of 20,000 readings are overwritten."""
     name = "devices/device"
     devices = {row["device"] for row in list_rows(name)}
@@ -60,7 +60,7 @@ def test_the_device_alone_keeps_its_last_reading_only() -> None:
 
 
 @pytest.mark.claims(8, 50)
-def test_the_device_alone_is_a_hot_row() -> None:
+def test_a_key_of_the_device_alone_has_a_hot_row() -> None:
     """A quarter of all writes is one row, which no proposal can spread."""
     share = (
         Counter(row["device"] for row in list_rows("devices/device")).most_common(1)[0][1] / 20_000
@@ -75,7 +75,7 @@ def test_the_device_alone_is_a_hot_row() -> None:
 
 
 @pytest.mark.claims(50)
-def test_a_digest_moves_a_busy_device_and_does_not_spread_it() -> None:
+def test_a_digest_does_not_spread_the_rows_of_a_busy_device() -> None:
     """Every row of a busy device is in the region of its digest, computed by hashlib."""
     name = "devices/md5_resplit"
     places = {(row["device"], bisect_right(HEX, digest_device(row))) for row in list_rows(name)}
@@ -96,7 +96,7 @@ def test_a_digest_moves_a_busy_device_and_does_not_spread_it() -> None:
 
 @pytest.mark.claims(50)
 @pytest.mark.parametrize("key", ["[device][ts]", "[digest(device, 16)][ts]"])
-def test_without_and_with_a_digest_the_same_floor_is_foreseen(key: str) -> None:
+def test_a_busy_device_has_the_same_predicted_skew_with_and_without_a_digest(key: str) -> None:
     """A quarter of the events on one of eight servers has a skew of 2, hashed or not."""
     splits = {"algorithm": "uniform", "regions": 16, "first": "\\x00", "last": "\\xFF"}
     design = change_design("devices/md5_resplit", key=key, splits=splits)
@@ -108,7 +108,7 @@ def test_without_and_with_a_digest_the_same_floor_is_foreseen(key: str) -> None:
 
 
 @pytest.mark.claims(50)
-def test_listed_devices_spread_over_eight_buckets_and_others_keep_one() -> None:
+def test_listed_devices_are_spread_over_eight_buckets_and_others_keep_one() -> None:
     """Regions of keys that are computed here hold the simulated counts, and servers are even."""
     name = "devices/better"
 
@@ -144,7 +144,7 @@ def test_only_reads_of_listed_devices_ask_several_buckets() -> None:
 
 
 @pytest.mark.claims(56, 71)
-def test_splits_00_to_90_leave_seven_of_sixteen_digits_to_the_last_region() -> None:
+def test_splits_00_to_90_put_most_hexadecimal_keys_into_the_last_region() -> None:
     """Splits 00 to 90 put 43.75 % of all digit pairs into the last region, none in the first."""
     pairs = [f"{n:02x}".encode() for n in range(256)]
     shares = Counter(bisect_right(TENS, pair) for pair in pairs)
@@ -160,7 +160,7 @@ def test_splits_00_to_90_leave_seven_of_sixteen_digits_to_the_last_region() -> N
 
 
 @pytest.mark.claims(56)
-def test_the_same_splits_fit_two_decimal_digits_but_for_the_first_region() -> None:
+def test_splits_00_to_90_fit_decimal_keys_except_for_an_empty_first_region() -> None:
     """For 00 to 99 each region has a tenth, except the empty first one, which is reported."""
     shares = Counter(bisect_right(TENS, f"{n:02d}".encode()) for n in range(100))
     assert {0: 0, **dict.fromkeys(range(1, 11), 10)} == {n: shares[n] for n in range(11)}
@@ -179,7 +179,7 @@ def test_the_same_splits_fit_two_decimal_digits_but_for_the_first_region() -> No
 
 
 @pytest.mark.claims(44, 54)
-def test_an_hour_of_reversed_seconds_is_3600_runs() -> None:
+def test_an_hour_of_reversed_seconds_is_scattered_over_the_day() -> None:
     """An hour of reversed seconds is scattered over 86,333 of a day's 86,400 rows."""
     key = bind_key("[reverse(second)]", {"second": {"type": "digits", "width": 10}})
     midnight = 1_609_459_200
@@ -190,7 +190,7 @@ def test_an_hour_of_reversed_seconds_is_3600_runs() -> None:
 
 
 @pytest.mark.claims(44, 54)
-def test_an_hour_of_a_reversed_calendar_is_3600_runs_too() -> None:
+def test_an_hour_of_reversed_calendar_digits_is_3600_ranges() -> None:
     """An hour of reversed yyyyMMddHHmmss, the document's own key, is 3,600 runs as well."""
     key = bind_key("[reverse(ts:calendar)]", {"ts": "timestamp_s"})
     noon = datetime(2021, 1, 1, 12, tzinfo=UTC)
@@ -204,7 +204,7 @@ def test_an_hour_of_a_reversed_calendar_is_3600_runs_too() -> None:
 
 
 @pytest.mark.claims(54)
-def test_reads_over_the_reversed_time_go_through_all_of_a_device() -> None:
+def test_reads_by_a_reversed_time_scan_all_rows_of_a_device() -> None:
     """Reversed digits of the time serve neither order nor range, and desc serves both."""
     assert ["reversed-under-range"] * 2 == [
         one for one in list_rules("devices/md5") if "under" in one
@@ -224,7 +224,7 @@ def test_reads_over_the_reversed_time_go_through_all_of_a_device() -> None:
 
 
 @pytest.mark.claims(44)
-def test_reversed_times_do_spread() -> None:
+def test_reversed_times_are_spread_evenly() -> None:
     """Reversed times do spread evenly by their last digits."""
     places = Counter(str(1_609_459_200 + n)[::-1][0] for n in range(1_000))
     assert dict.fromkeys("0123456789", 100) == dict(places)
@@ -243,7 +243,7 @@ def test_reversed_times_do_spread() -> None:
 
 
 @pytest.mark.claims(57)
-def test_a_corrected_reading_becomes_a_second_row() -> None:
+def test_a_corrected_reading_is_a_second_row_if_the_value_is_in_the_key() -> None:
     """With the value in the key a correction is a second row, in a column it overwrites."""
     assert "float64" == get_finding("devices/md5", "measured-value-in-key").evidence["type"]
     left = {}
@@ -256,7 +256,7 @@ def test_a_corrected_reading_becomes_a_second_row() -> None:
 
 
 @pytest.mark.claims(4, 53, 57)
-def test_what_the_advice_puts_into_a_key() -> None:
+def test_the_advised_key_has_57_bytes_instead_of_13() -> None:
     """The advised key has 32 digits, 17 of the time and 8 of the reading, instead of 13 bytes."""
     row = list_rows("devices/md5")[0]
     time = row["ts"].strftime("%Y%m%d%H%M%S%f")[:17][::-1].encode()

@@ -60,7 +60,7 @@ def test_more_than_two_families_are_a_warning(count: int, expected: list[str]) -
 
 
 @pytest.mark.claims(16)
-def test_one_family_is_what_every_better_design_has() -> None:
+def test_every_better_design_has_one_family() -> None:
     """Every better design has one family, and the third family of the other has a finding."""
     one = get_finding(THREE, "many-families")
     assert ("families.statistics", 3, "warning") == (one.path, one.value, one.severity)
@@ -73,7 +73,7 @@ def test_one_family_is_what_every_better_design_has() -> None:
 
 
 @pytest.mark.claims(17)
-def test_small_families_leave_a_file_each() -> None:
+def test_three_small_families_are_flushed_into_three_files_an_hour() -> None:
     """Three small families are flushed by age into three files an hour instead of one."""
     one = get_finding(THREE, "flushed-together")
     key = 1 + 8
@@ -91,7 +91,7 @@ def test_small_families_leave_a_file_each() -> None:
 
 
 @pytest.mark.claims(18, 42)
-def test_families_that_are_read_together_gain_nothing() -> None:
+def test_families_with_equal_attributes_are_reported() -> None:
     """Families with equal attributes are reported, as a read of two looks into two stores."""
     families = ["information", "address", "statistics"]
     assert families == get_finding(THREE, "equal-families").evidence["families"]
@@ -102,7 +102,7 @@ def test_families_that_are_read_together_gain_nothing() -> None:
 
 
 @pytest.mark.claims(19)
-def test_a_family_that_few_rows_have_is_told(tmp_path: Any) -> None:
+def test_a_family_that_few_rows_have_is_reported(tmp_path: Any) -> None:
     """A family in one of a hundred sampled rows is reported, in half of the rows not."""
     design = change_design(
         THREE,
@@ -119,7 +119,7 @@ def test_a_family_that_few_rows_have_is_told(tmp_path: Any) -> None:
 
 
 @pytest.mark.claims(20, 22)
-def test_the_name_of_a_family_stands_in_every_cell() -> None:
+def test_a_long_family_name_is_reported() -> None:
     """Names above one letter are reported, from 8 bytes as a warning; 127 is the limit."""
     assert {
         "families.information": (11, "warning"),
@@ -144,7 +144,7 @@ def test_the_name_of_a_family_stands_in_every_cell() -> None:
 
 
 @pytest.mark.claims(24)
-def test_one_row_key_has_cells_in_every_family() -> None:
+def test_an_event_in_three_families_has_one_row_key_in_all_cells() -> None:
     """An event in three families is three cells of one row in one mutation."""
     row = {"user": 7, "name": "anna", "town": "Ulm", "visits": 3}
     design = read_design(THREE)
@@ -158,38 +158,37 @@ def test_one_row_key_has_cells_in_every_family() -> None:
 
 
 @pytest.mark.claims(25)
-def test_a_hundred_versions_are_a_warning() -> None:
-    """A hundred versions are a warning, and 99 are not."""
+def test_a_hundred_versions_are_a_warning_and_99_are_not() -> None:
     assert [("families.d.versions", 100)] == list_findings(ADVISED, "many-versions")
     assert () == check_design(change_family(versions=99), select=["many-versions"]).findings
 
 
 @pytest.mark.claims(26)
-def test_one_version_is_the_default() -> None:
+def test_the_default_is_one_version() -> None:
     """The default is one version, since 0.96 (HBASE-10941), and not three."""
     assert (1, 1) == (Family("d").versions, change_family().families["d"].versions)
 
 
 @pytest.mark.claims(27)
 @pytest.mark.parametrize(
-    ("words", "allowed"),
+    ("options", "allowed"),
     [
         ({"min_versions": 1, "versions": 2}, False),
         ({"min_versions": 3, "versions": 2, "ttl": "1d"}, False),
         ({"min_versions": 1, "versions": 2, "ttl": "1d"}, True),
     ],
 )
-def test_minimum_versions_need_a_time_to_live(words: dict[str, Any], *, allowed: bool) -> None:
+def test_minimum_versions_need_a_time_to_live(options: dict[str, Any], *, allowed: bool) -> None:
     """Minimum versions need a ttl, and must not exceed the versions."""
     if allowed:
-        assert 1 == change_family(**words).families["d"].min_versions
+        assert 1 == change_family(**options).families["d"].min_versions
     else:
         with pytest.raises(InvalidDesign, match="min_versions"):
-            change_family(**words)
+            change_family(**options)
 
 
 @pytest.mark.claims(28, 30)
-def test_a_time_to_live_is_in_seconds() -> None:
+def test_a_time_to_live_is_counted_in_seconds() -> None:
     """A week in milliseconds is a ttl of nineteen years, and FOREVER is the largest int."""
     assert [("families.d.ttl", 604_800_000)] == list_findings(ADVISED, "ttl-in-milliseconds")
     assert 604_800_000 == 7 * 86_400 * 1_000 == read_design(ADVISED).families["d"].ttl_s
@@ -201,7 +200,7 @@ def test_a_time_to_live_is_in_seconds() -> None:
 
 
 @pytest.mark.claims(30)
-def test_a_cells_own_time_to_live_does_not_outlast_its_familys() -> None:
+def test_a_cell_does_not_outlive_the_ttl_of_its_family() -> None:
     """A cell expires by the shorter of its own ttl, in milliseconds, and the family's."""
     family = Family("d", ttl_s=10)
     for ttl_ms, now_ms, left in ((60_000, 9_999, 1), (60_000, 10_001, 0), (5_000, 5_001, 0)):
@@ -210,7 +209,7 @@ def test_a_cells_own_time_to_live_does_not_outlast_its_familys() -> None:
 
 
 @pytest.mark.claims(27, 29)
-def test_minimum_versions_keep_what_is_expired() -> None:
+def test_minimum_versions_keep_the_last_expired_version() -> None:
     """An expired row keeps its last version with MIN_VERSIONS 1, and none otherwise."""
     assert [("families.d.min_versions", 1)] == list_findings(ADVISED, "min-versions-keep-files")
     cells = [Cell("d", b"q", ts, b"v") for ts in (2_000, 1_000)]
@@ -220,7 +219,7 @@ def test_minimum_versions_keep_what_is_expired() -> None:
 
 
 @pytest.mark.claims(29)
-def test_files_of_expired_cells_are_dropped_unless_versions_are_kept() -> None:
+def test_a_ttl_with_minimum_versions_is_reported_to_keep_files() -> None:
     """A ttl with minimum versions is reported, as a warning where each event is a row."""
     one = get_finding(ADVISED, "min-versions-keep-files")
     assert "HBase cannot drop expired files whole" in one.message
@@ -239,7 +238,7 @@ def test_files_of_expired_cells_are_dropped_unless_versions_are_kept() -> None:
 
 
 @pytest.mark.claims(29)
-def test_a_region_whose_files_are_dropped_stays() -> None:
+def test_regions_of_expired_rows_stay_under_a_time_first_key() -> None:
     """Under a key of times, expired regions stay empty; bucketed regions get new rows."""
     for name, expected in (("logs/time_first", 1), ("logs/better_by_time", 0)):
         design = change_design(name, families={"d": {"ttl": "7d"}})
@@ -254,7 +253,7 @@ def test_a_region_whose_files_are_dropped_stays() -> None:
 
 @pytest.mark.claims(31)
 @pytest.mark.parametrize(("size", "allowed"), [(1_023, False), (1_024, True), (16 * 2**20, True)])
-def test_blocks_have_a_kilobyte_to_sixteen_megabytes(size: int, *, allowed: bool) -> None:
+def test_block_sizes_have_the_limits_of_hbase(size: int, *, allowed: bool) -> None:
     """Block sizes have HBase's limits, and large ones under gets are reported."""
     if allowed:
         assert size == change_family(block_size=size).families["d"].block_size
@@ -274,7 +273,9 @@ def test_blocks_have_a_kilobyte_to_sixteen_megabytes(size: int, *, allowed: bool
         (16_384, {"order": "user", "limit": 100}, 1),
     ],
 )
-def test_larger_blocks_are_for_scans(size: int, read_words: dict[str, Any], expected: int) -> None:
+def test_large_blocks_are_accepted_for_scans_and_reported_for_gets(
+    size: int, read_words: dict[str, Any], expected: int
+) -> None:
     """Large blocks are accepted for scans, small ones for gets, and reported otherwise."""
     design = change_design(
         "families/better",
@@ -285,7 +286,7 @@ def test_larger_blocks_are_for_scans(size: int, read_words: dict[str, Any], expe
 
 
 @pytest.mark.claims(32)
-def test_the_cache_is_on_by_default_and_missed_by_gets() -> None:
+def test_a_disabled_block_cache_is_reported_for_gets() -> None:
     """A disabled block cache is reported where rows are got one by one."""
     assert change_family().families["d"].block_cache
     assert ["a profile"] == get_finding(ADVISED, "uncached-gets").evidence["reads"]
@@ -294,18 +295,18 @@ def test_the_cache_is_on_by_default_and_missed_by_gets() -> None:
 
 @pytest.mark.claims(32)
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("options", "expected"),
     [
         ([{"name": "a profile", "where": "user = ?"}], ["families.d.block_cache"]),
         ([{"name": "all", "order": "user", "limit": 1_000}], []),
         ([], []),
     ],
 )
-def test_the_cache_may_be_off_for_what_is_rarely_read(
-    words: list[dict[str, Any]], expected: list[str]
+def test_a_disabled_block_cache_is_accepted_for_scans(
+    options: list[dict[str, Any]], expected: list[str]
 ) -> None:
     """A disabled cache is accepted for scans, but not options that fill the cache."""
-    off = change_design("families/better", families={"d": {"block_cache": False}}, reads=words)
+    off = change_design("families/better", families={"d": {"block_cache": False}}, reads=options)
     assert expected == [one.path for one in check_design(off, select=["uncached-gets"]).findings]
     warm = {"d": {"block_cache": False, "prefetch": True}}
     [one] = check_design(
@@ -315,7 +316,7 @@ def test_the_cache_may_be_off_for_what_is_rarely_read(
 
 
 @pytest.mark.claims(33, 34)
-def test_codecs_newer_than_snappy_are_named() -> None:
+def test_lzo_has_a_remark_and_newer_codecs_are_accepted() -> None:
     """No codec is the default, LZO has a remark, and LZ4 and ZSTD are accepted."""
     assert "NONE" == Family("d").compression
     one = get_finding(ADVISED, "dated-codec")
@@ -327,7 +328,7 @@ def test_codecs_newer_than_snappy_are_named() -> None:
 
 @pytest.mark.claims(33)
 @pytest.mark.parametrize(("codec", "expected"), [("NONE", ["info"]), ("LZ4", []), ("ZSTD", [])])
-def test_much_data_without_a_codec_is_told(codec: str, expected: list[str]) -> None:
+def test_a_large_table_without_a_codec_has_a_remark(codec: str, expected: list[str]) -> None:
     """A large table without a codec has a remark, and with one none."""
     design = change_design(
         "regions/better_large", families={"d": {"ttl": "30d", "compression": codec}}
@@ -342,7 +343,7 @@ def test_much_data_without_a_codec_is_told(codec: str, expected: list[str]) -> N
 
 @pytest.mark.claims(33)
 @pytest.mark.parametrize(("encoding", "expected"), [("NONE", 1), ("FAST_DIFF", 0)])
-def test_long_keys_want_an_encoding(encoding: str, expected: int) -> None:
+def test_a_long_key_is_reported_until_blocks_are_encoded(encoding: str, expected: int) -> None:
     """A key that is most of each cell is reported until blocks are encoded."""
     for name, often in (("described_orders/described", expected), ("described_orders/better", 0)):
         design = change_design(name, families={"d": {"encoding": encoding}})
@@ -350,15 +351,14 @@ def test_long_keys_want_an_encoding(encoding: str, expected: int) -> None:
 
 
 @pytest.mark.claims(35)
-def test_in_memory_is_a_rank_in_the_cache() -> None:
+def test_in_memory_is_reported_to_be_only_a_cache_priority() -> None:
     """IN_MEMORY has a remark that it is a cache priority, and the better design lacks it."""
     assert "not a table in memory" in get_finding(ADVISED, "in-memory-family").verdict
     assert [] == list_rules("families/better")
 
 
 @pytest.mark.claims(36)
-def test_row_is_the_default_filter_and_gets_want_one() -> None:
-    """ROW is the default Bloom filter, and NONE is reported for gets."""
+def test_row_is_the_default_bloom_filter_and_none_is_reported_for_gets() -> None:
     assert "ROW" == Family("d").bloom
     assert [("families.d.bloom", "NONE")] == list_findings(ADVISED, "bloom-unlike-reads")
 
@@ -374,7 +374,7 @@ def test_row_is_the_default_filter_and_gets_want_one() -> None:
         ("ROWPREFIX_FIXED_LENGTH(6)", 0, 1),
     ],
 )
-def test_a_filter_by_row_helps_gets_and_one_by_prefix_ranges(
+def test_row_bloom_filters_serve_gets_and_prefix_filters_scans(
     bloom: str, get: int, scan: int
 ) -> None:
     """Row filters serve gets, ROWCOL serves gets of columns, and prefix filters serve scans."""

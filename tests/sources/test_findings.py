@@ -147,7 +147,7 @@ def format_findings(found: Iterable[Finding]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", EXPECTED_FINDINGS)
-def test_a_design_has_the_findings_it_is_an_example_of(name: str) -> None:
+def test_each_design_has_exactly_the_listed_findings(name: str) -> None:
     """Each design has exactly the listed findings, and what is allowed has a reason."""
     allowed = check_example(name).allowed_findings
     assert EXPECTED_FINDINGS[name] == format_findings(check_example(name).findings)
@@ -162,14 +162,13 @@ def test_a_design_has_the_findings_it_is_an_example_of(name: str) -> None:
         for name in EXPECTED_FINDINGS
     ],
 )
-def test_a_design_is_as_even_as_it_is_said_to_be(name: str) -> None:
-    """Each design has the listed verdict and causes."""
+def test_each_design_has_the_listed_verdict_and_causes(name: str) -> None:
     word, expected = NOT_EVEN.get(name, ("even", []))
     assert (word, expected) == (simulate_example(name).verdict.level, list_causes(name))
 
 
 @pytest.mark.parametrize("name", [name for name in EXPECTED_FINDINGS if "/better" in name])
-def test_a_better_design_is_clean_and_even(name: str) -> None:
+def test_every_better_design_is_even_and_has_no_warning(name: str) -> None:
     """A better design has no error, no warning, and at most 1.25 times the skew of chance."""
     assert () == check_example(name).filter_by_severity("warning")
     verdict = simulate_example(name).verdict
@@ -177,7 +176,7 @@ def test_a_better_design_is_clean_and_even(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXPECTED_FINDINGS)
-def test_a_design_is_small_and_says_whose_advice_it_is(name: str) -> None:
+def test_each_design_file_begins_with_the_document_of_its_advice(name: str) -> None:
     """A design begins with two to four comment lines that name its document."""
     lines = (SOURCES / f"{name}.toml").read_text(encoding="utf-8").splitlines()
     comment = [line for line in lines[: lines.index("")] if line.startswith("# ")]
@@ -187,14 +186,14 @@ def test_a_design_is_small_and_says_whose_advice_it_is(name: str) -> None:
     assert "ocument" in "".join(comment) or "oday" in "".join(comment)
 
 
-def test_every_design_is_read() -> None:
+def test_findings_of_every_design_are_listed() -> None:
     """The findings of every design are listed, and each subject has a better design."""
     assert NAMES == sorted(EXPECTED_FINDINGS)
     subjects = {name.partition("/")[0] for name in NAMES}
     assert subjects == {name.partition("/")[0] for name in NAMES if "/better" in name}
 
 
-def test_every_design_is_in_the_list() -> None:
+def test_the_page_of_the_designs_lists_all_of_them() -> None:
     """The page of the designs lists all of them and no other."""
     page = (SOURCES / "README.md").read_text(encoding="utf-8")
     cells = [line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")]
@@ -214,7 +213,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_of_the_page_runs(line: str, tmp_path: Path) -> None:
+def test_each_command_of_the_page_runs(line: str, tmp_path: Path) -> None:
     """Each command of the page runs in the page's folder, with its output elsewhere."""
     words = [word for part in shlex.split(line, comments=True)[1:] for word in _expand_glob(part)]
     with chdir(SOURCES):
@@ -231,14 +230,13 @@ def _expand_glob(word: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", recordings.RECORDINGS)
-def test_a_recording_is_what_its_program_writes(name: str) -> None:
+def test_each_recording_is_exactly_what_its_program_writes(name: str) -> None:
     """Each recording is exactly what its program writes, so it has no personal data."""
     written = gzip.decompress((SOURCES / f"{name}.csv.gz").read_bytes()).decode()
     assert recordings.format_recording(name) == written
 
 
-def test_recordings_are_small() -> None:
-    """All recordings together are small."""
+def test_all_recordings_together_are_small() -> None:
     files = sorted(SOURCES.glob("*/*.csv.gz"))
     names = [path.relative_to(SOURCES).as_posix().removesuffix(".csv.gz") for path in files]
     assert sorted(recordings.RECORDINGS) == names
@@ -246,8 +244,7 @@ def test_recordings_are_small() -> None:
 
 
 @pytest.mark.claims(1)
-def test_a_declaration_lacks_neither_fields_nor_key() -> None:
-    """A design file without fields or without a key is refused."""
+def test_a_design_file_without_fields_or_key_is_refused() -> None:
     with pytest.raises(InvalidDesign) as refused:
         Design.loads('table = "t"')
     assert {"key", "fields"} == {mistake.path for mistake in refused.value.mistakes}
@@ -255,7 +252,7 @@ def test_a_declaration_lacks_neither_fields_nor_key() -> None:
 
 @pytest.mark.claims(1)
 @pytest.mark.parametrize(
-    ("words", "path"),
+    ("options", "path"),
     [
         ({"fields": {"user": {}}}, "fields.user.type"),
         ({"fields": {"user": {"type": "u64", "family": "none"}}}, "fields.user.family"),
@@ -263,16 +260,18 @@ def test_a_declaration_lacks_neither_fields_nor_key() -> None:
         ({"key": "[account]"}, "key[0]"),
     ],
 )
-def test_each_part_of_a_schema_is_read(words: dict[str, Any], path: str) -> None:
+def test_each_part_of_a_design_file_is_validated_with_its_position(
+    options: dict[str, Any], path: str
+) -> None:
     """A wrong type, family, number of versions or key is reported with its position."""
     with pytest.raises(InvalidDesign) as refused:
-        change_design("families/better", **words)
+        change_design("families/better", **options)
     assert path in {mistake.path for mistake in refused.value.mistakes}
 
 
 @pytest.mark.claims(1)
 @pytest.mark.parametrize("name", EXPECTED_FINDINGS)
-def test_families_columns_contents_versions_and_key_follow_from_the_file(name: str) -> None:
+def test_each_declared_field_is_in_the_key_or_in_a_cell(name: str) -> None:
     """Each field is in the key or in a cell of a family, with a name and versions."""
     design = read_design(name)
     cells = design.layout.estimate_cells()
@@ -289,7 +288,7 @@ def test_families_columns_contents_versions_and_key_follow_from_the_file(name: s
 
 @pytest.mark.claims(1)
 @pytest.mark.parametrize("name", EXPECTED_FINDINGS)
-def test_a_schema_is_told_whole(name: str) -> None:
+def test_a_design_survives_writing_and_reading(name: str) -> None:
     """A design that is written and read again is the same."""
     design = read_design(name)
     back = Design.loads(design.dumps())

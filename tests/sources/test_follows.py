@@ -50,7 +50,7 @@ def read_recording() -> list[dict[str, Any]]:
 
 
 @pytest.mark.claims(46)
-def test_a_wide_row_holds_all_that_follow_and_a_tall_table_a_row_for_each() -> None:
+def test_followers_are_cells_of_one_wide_row_or_rows_of_a_tall_table() -> None:
     """The fans of a star are the cells of one wide row, or as many tall rows."""
     fans = {row["fan"] for row in read_recording() if row["star"] == "uid2"}
     pairs = [{"star": "uid2", "fan": fan} for fan in fans]
@@ -63,7 +63,7 @@ def test_a_wide_row_holds_all_that_follow_and_a_tall_table_a_row_for_each() -> N
 
 
 @pytest.mark.claims(46)
-def test_a_row_hundreds_of_times_the_others_is_found() -> None:
+def test_a_row_hundreds_of_times_larger_than_others_is_reported() -> None:
     """The largest row is reported with its cells, its share, and the mean of all rows."""
     counts = Counter(row["star"] for row in list_rows("follows/wide"))
     star, most = counts.most_common(1)[0]
@@ -75,7 +75,7 @@ def test_a_row_hundreds_of_times_the_others_is_found() -> None:
 
 
 @pytest.mark.claims(46, 50)
-def test_a_row_is_in_one_region_whatever_its_bucket() -> None:
+def test_a_wide_row_is_on_one_server_whatever_its_bucket() -> None:
     """All writes of a star are on one server, and the remedy is more fields in the key."""
     name = "follows/wide"
     counted = recount(
@@ -99,7 +99,7 @@ def test_a_row_is_in_one_region_whatever_its_bucket() -> None:
 
 
 @pytest.mark.claims(46)
-def test_what_is_advised_for_a_wide_row_binds_and_is_even() -> None:
+def test_the_key_advised_for_a_wide_row_is_valid_and_even() -> None:
     """The advised key with a bucket of star and fan is valid and even."""
     advised = change_design(
         "follows/wide",
@@ -113,7 +113,7 @@ def test_what_is_advised_for_a_wide_row_binds_and_is_even() -> None:
 
 
 @pytest.mark.claims(46, 50)
-def test_listed_stars_spread_over_eight_buckets() -> None:
+def test_two_listed_stars_are_spread_over_eight_buckets() -> None:
     """Two listed stars have eight places each and all others one, and servers are even."""
     name = "follows/better"
 
@@ -135,7 +135,7 @@ def test_listed_stars_spread_over_eight_buckets() -> None:
 
 
 @pytest.mark.claims(47)
-def test_an_id_that_holds_the_separator_is_taken_for_two() -> None:
+def test_without_terminators_two_pairs_of_ids_share_a_key() -> None:
     """Without terminators star a with fan ~b has the key of star a~ with fan b."""
     pairs = [{"star": "a", "fan": "~b"}, {"star": "a~", "fan": "b"}]
     tilde, ended = read_design("follows/tilde").key, read_design("follows/better").key
@@ -146,7 +146,7 @@ def test_an_id_that_holds_the_separator_is_taken_for_two() -> None:
 
 
 @pytest.mark.claims(47)
-def test_a_recorded_id_that_holds_the_separator_is_an_error(tmp_path: Any) -> None:
+def test_a_sampled_id_with_the_separator_makes_the_finding_an_error(tmp_path: Any) -> None:
     """A sampled id with the separator is shown, and makes the finding an error."""
     path = tmp_path / "rows.csv"
     path.write_text("since,star,fan\n1767225600000,a~,b\n1767225600001,c,d\n")
@@ -168,7 +168,7 @@ def find_missed_fans() -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.claims(47)
-def test_a_scan_to_two_tildes_misses_followers() -> None:
+def test_a_scan_up_to_two_tildes_misses_followers() -> None:
     """A scan up to ~~ misses names from 7E on, and a prefix scan returns all."""
     fans, lost = find_missed_fans()
     assert len(lost) > 20
@@ -182,7 +182,7 @@ def test_a_scan_to_two_tildes_misses_followers() -> None:
 
 
 @pytest.mark.claims(47)
-def test_the_end_of_a_prefix_is_its_last_byte_raised() -> None:
+def test_the_range_of_a_prefix_ends_at_its_last_byte_plus_one() -> None:
     """The range of the prefix ends at 7F, after 7E 7E where the other scan ended."""
     design = read_design("follows/pairs")
     told = explain_conditions(design, "pair starts with 'uid1~'", [])
@@ -198,8 +198,7 @@ def test_the_end_of_a_prefix_is_its_last_byte_raised() -> None:
 
 
 @pytest.mark.claims(47, 48)
-def test_the_scan_costs_what_it_returns() -> None:
-    """A prefix scan reads only the rows that it returns."""
+def test_a_prefix_scan_reads_only_the_rows_it_returns() -> None:
     cost = get_read_costs("follows/pairs", "fans of uid1")
     _, lost = find_missed_fans()
     rows = list_rows("follows/pairs", is_whole=True)

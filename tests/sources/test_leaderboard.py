@@ -45,7 +45,7 @@ def read_recording() -> list[dict[str, Any]]:
 
 
 @pytest.mark.claims(9, 43)
-def test_scores_as_digits_put_9_above_1000() -> None:
+def test_scores_as_digits_sort_9_above_1000() -> None:
     """Scores as digits sort wrongly, and most of the best hundred are missed."""
     evidence = get_finding("leaderboard/as_text", "unpadded-digits").evidence
     more, less = evidence["greater"], evidence["lesser"]
@@ -63,7 +63,7 @@ def test_scores_as_digits_put_9_above_1000() -> None:
 
 
 @pytest.mark.claims(43)
-def test_turned_over_the_best_hundred_are_the_first_rows() -> None:
+def test_with_descending_scores_the_best_hundred_are_the_first_rows() -> None:
     """With descending scores the hundred largest are the first rows of one range."""
     right = sorted((int(row["score"]) for row in read_recording()), reverse=True)[:100]
     with rowkey.open(read_design("leaderboard/better_max_minus"), "memory:", splits=[]) as table:
@@ -78,7 +78,7 @@ def test_turned_over_the_best_hundred_are_the_first_rows() -> None:
 
 @pytest.mark.claims(43)
 @pytest.mark.parametrize("score", [0, 1, 9_999, 2**31 - 1, -1, -(2**31)])
-def test_four_bytes_of_integer_max_less_the_score(score: int) -> None:
+def test_descending_scores_have_the_bytes_of_the_java_subtraction(score: int) -> None:
     """The four bytes are those of Java's Integer.MAX_VALUE - score, and keep the order."""
     key = read_design("leaderboard/better_max_minus").key
     made = key.encode({"score": score, "player": "p"})[:4]
@@ -86,7 +86,7 @@ def test_four_bytes_of_integer_max_less_the_score(score: int) -> None:
 
 
 @pytest.mark.claims(9, 43)
-def test_as_digits_the_same_subtraction_loses_the_order() -> None:
+def test_a_subtraction_written_as_digits_loses_the_order() -> None:
     """Integer.MAX_VALUE - score as digits varies in length and loses the order."""
     scores = [0, 5, 1_147_483_647, 1_147_483_648, 2_147_483_646]
     printed = [str(2**31 - 1 - score) for score in scores]
@@ -97,7 +97,7 @@ def test_as_digits_the_same_subtraction_loses_the_order() -> None:
 
 
 @pytest.mark.claims(9)
-def test_signed_numbers_keep_their_order_as_bytes() -> None:
+def test_signed_numbers_keep_their_order_with_an_inverted_sign_bit() -> None:
     """Two's complement sorts -1 after 1, and an inverted sign bit keeps the order."""
     numbers = [-(2**31), -1, 0, 1, 2**31 - 1]
     plain = [struct.pack(">i", number) for number in numbers]
@@ -108,7 +108,7 @@ def test_signed_numbers_keep_their_order_as_bytes() -> None:
 
 
 @pytest.mark.claims(23)
-def test_a_player_who_scores_is_moved() -> None:
+def test_a_new_score_moves_the_row_of_the_player() -> None:
     """A new score deletes the player's row and puts another one."""
     with rowkey.open(read_design("leaderboard/better_max_minus"), "memory:", splits=[]) as table:
         table.put({"player": "anna", "score": 10, "ts": 1})
@@ -121,7 +121,7 @@ def test_a_player_who_scores_is_moved() -> None:
 
 
 @pytest.mark.claims(60, 75)
-def test_a_bucket_that_wins_nothing_is_shown_to_win_nothing() -> None:
+def test_a_needless_bucket_costs_ranges_and_lowers_no_skew() -> None:
     """The bucket leaves the skew equal, and a read costs sixteen ranges instead of one."""
     names = ("leaderboard/better_max_minus", "leaderboard/bucketed")
     compared = compare_designs(
@@ -141,7 +141,7 @@ def test_a_bucket_that_wins_nothing_is_shown_to_win_nothing() -> None:
 @pytest.mark.parametrize(
     "name", ["leaderboard/better_max_minus", "behaviour/better", "metrics/many"]
 )
-def test_nothing_is_proposed_for_what_is_even(name: str) -> None:
+def test_an_even_design_has_no_cause_and_no_proposed_change(name: str) -> None:
     """An even design has no cause and no finding that asks for changes."""
     assert ("even", []) == (simulate_example(name).verdict.level, list_causes(name))
     assert () == check_example(name).findings
@@ -151,7 +151,7 @@ def test_nothing_is_proposed_for_what_is_even(name: str) -> None:
 
 
 @pytest.mark.claims(12, 51)
-def test_numbers_that_begin_alike_are_one_region() -> None:
+def test_numbers_with_equal_leading_digits_are_in_one_region() -> None:
     """Numbers that share five of eleven digits are in one region of digit splits."""
     name = "phones/plain"
     assert {"00000"} == {row["phone"][:5] for row in list_rows(name)}
@@ -162,7 +162,7 @@ def test_numbers_that_begin_alike_are_one_region() -> None:
 
 
 @pytest.mark.claims(12)
-def test_back_to_front_they_are_even() -> None:
+def test_reversed_numbers_are_even_over_the_regions() -> None:
     """With reversed numbers every region has its share, counted here and simulated."""
     name = "phones/better_reversed"
     assert list_rows(name) == list_rows("phones/plain")
@@ -174,7 +174,7 @@ def test_back_to_front_they_are_even() -> None:
 
 
 @pytest.mark.claims(12)
-def test_back_to_front_a_range_of_numbers_is_lost() -> None:
+def test_a_read_by_a_range_of_reversed_numbers_is_a_full_scan() -> None:
     """The reversed numbers of an area are all over the table, and a read is a full scan."""
     numbers = {row["phone"] for row in list_rows("phones/plain")}
     area = {n[::-1].encode() for n in numbers if "00000150000" <= n < "00000160000"}
@@ -192,14 +192,14 @@ def test_back_to_front_a_range_of_numbers_is_lost() -> None:
 
 
 @pytest.mark.claims(12)
-def test_numbers_have_one_width() -> None:
+def test_a_number_of_another_length_is_refused() -> None:
     """A number of another length is refused, as its reversed digits would not align."""
     with pytest.raises(RowError):
         read_design("phones/better_reversed").key.encode({"phone": "1234567890", "ts": 0})
 
 
 @pytest.mark.claims(12, 78)
-def test_reversed_keys_serve_scans_of_one_entity() -> None:
+def test_a_reversed_number_still_serves_scans_of_one_entity() -> None:
     """A number's day, or an order's history, is one range without a filter."""
     for name, read_name in (
         ("phones/better_reversed", "calls of a number on a day"),
@@ -210,8 +210,7 @@ def test_reversed_keys_serve_scans_of_one_entity() -> None:
 
 
 @pytest.mark.claims(51)
-def test_a_lead_needs_as_many_values_as_regions() -> None:
-    """Ten leading values cannot fill sixteen regions."""
+def test_ten_leading_values_cannot_fill_sixteen_regions() -> None:
     leads = Counter(row["metric"] for row in list_rows("metrics/few"))
     assert len(leads) == 10 < len(simulate_example("metrics/few").regions)
     assert 6 == simulate_example("metrics/few").empty_region_count

@@ -47,7 +47,7 @@ def encode_text(text: str) -> bytes:
 
 
 @pytest.mark.claims(10, 11, 49)
-def test_the_time_in_front_is_one_region() -> None:
+def test_a_time_first_key_writes_every_line_of_a_day_to_one_region() -> None:
     """With a region for each day, every line of a day goes to one region."""
     name = "logs/time_first"
     splits = [f"2025122{n}".encode() for n in (8, 9)] + [b"20251230", b"20251231"]
@@ -68,7 +68,7 @@ def test_the_time_in_front_is_one_region() -> None:
 
 
 @pytest.mark.claims(37)
-def test_whole_seconds_in_milliseconds_leave_one_remainder() -> None:
+def test_whole_seconds_in_milliseconds_leave_one_of_100_remainders() -> None:
     """One of 100 remainders is used, as predicted, reported and simulated."""
     name = "logs/mod_100"
     assert {0} == {get_time_ms(row) % 100 for row in list_rows(name)}
@@ -83,15 +83,14 @@ def test_whole_seconds_in_milliseconds_leave_one_remainder() -> None:
     ("step", "n", "expected"),
     [(1_000, 100, 1), (60, 100, 5), (1_000, 16, 2), (1, 100, 100), (1_000, 101, 101)],
 )
-def test_a_remainder_reaches_n_by_the_common_divisor(step: int, n: int, expected: int) -> None:
-    """Times with a step reach n / gcd(step, n) leading bytes."""
+def test_times_with_a_step_reach_n_over_gcd_leading_bytes(step: int, n: int, expected: int) -> None:
     key = change_design("logs/mod_100", key=f"[mod(ts, {n})][ts]").key
     leads = {key.encode({"ts": 1_767_225_600_000 + step * k})[0] for k in range(1_000)}
     assert expected == n // math.gcd(step, n) == len(leads)
 
 
 @pytest.mark.claims(38)
-def test_a_hundred_buckets_are_a_hundred_ranges() -> None:
+def test_a_hundred_buckets_make_a_read_a_hundred_ranges() -> None:
     """An hour is a range for each of 100 buckets; the advised 16 buckets give 16 ranges."""
     read_name = "lines of an hour"
     assert 100 == explain_declared_read("logs/mod_100", read_name).fan_out
@@ -103,7 +102,9 @@ def test_a_hundred_buckets_are_a_hundred_ranges() -> None:
 
 @pytest.mark.claims(38)
 @pytest.mark.parametrize(("buckets", "servers", "expected"), [(32, 8, 0), (33, 8, 1), (100, 25, 0)])
-def test_an_answer_is_as_many_scans_as_buckets(buckets: int, servers: int, expected: int) -> None:
+def test_each_bucket_adds_a_range_to_a_time_range_read(
+    buckets: int, servers: int, expected: int
+) -> None:
     """Each bucket adds a range to a read of a time range; above four a server it is a warning."""
     words = {"key": f"[bucket(host, {buckets})][ts][host][event]", "cluster": {"servers": servers}}
     design = change_design("logs/better_by_time", **words)
@@ -115,7 +116,7 @@ def test_an_answer_is_as_many_scans_as_buckets(buckets: int, servers: int, expec
 
 
 @pytest.mark.claims(10, 37)
-def test_a_bucket_of_the_host_is_even_under_the_same_stamps() -> None:
+def test_a_bucket_of_the_host_is_even_for_times_in_whole_seconds() -> None:
     """The simulated counts by region equal those of another library's hash, and are even."""
     name = "logs/better_by_time"
 
@@ -135,7 +136,7 @@ def test_a_bucket_of_the_host_is_even_under_the_same_stamps() -> None:
 
 
 @pytest.mark.claims(39)
-def test_many_hosts_in_front_are_even() -> None:
+def test_a_key_that_begins_with_one_of_many_hosts_is_even() -> None:
     """Hundreds of hosts a region are even under quantiles of names."""
     name = "logs/host_first"
     hosts = Counter(row["host"] for row in list_rows(name))
@@ -146,7 +147,7 @@ def test_many_hosts_in_front_are_even() -> None:
 
 
 @pytest.mark.claims(39, 51)
-def test_a_dozen_hosts_in_front_leave_regions_empty() -> None:
+def test_twelve_leading_hosts_leave_four_of_sixteen_regions_empty() -> None:
     """Twelve hosts fill twelve of sixteen regions, so four servers have two of them."""
     name = "logs/few_hosts"
     hosts = {row["host"] for row in list_rows(name)}
@@ -164,7 +165,7 @@ def test_a_dozen_hosts_in_front_leave_regions_empty() -> None:
 
 
 @pytest.mark.claims(40)
-def test_eight_bits_of_digest_make_rows_of_different_hosts_one() -> None:
+def test_with_a_one_byte_digest_lines_of_different_hosts_overwrite_each_other() -> None:
     """2,000 hosts share 256 digests, so lines of different hosts overwrite each other."""
     name = "logs/host_digest"
     digests = {
@@ -185,7 +186,7 @@ def test_eight_bits_of_digest_make_rows_of_different_hosts_one() -> None:
 
 
 @pytest.mark.claims(40)
-def test_nineteen_values_of_eight_bits_collide_in_half_of_all_cases() -> None:
+def test_nineteen_values_of_a_one_byte_digest_collide_in_half_of_all_cases() -> None:
     """Groups of nineteen hosts collide in half of all cases, as the exact product says."""
     exact = 1 - math.prod(1 - n / 256 for n in range(19))
     key = read_design("logs/host_digest").key
@@ -200,7 +201,7 @@ def test_nineteen_values_of_eight_bits_collide_in_half_of_all_cases() -> None:
 
 @pytest.mark.claims(40)
 @pytest.mark.parametrize(("length", "severity"), [(4, "info"), (3, "warning")])
-def test_odds_of_a_collision_follow_from_bits(length: int, severity: str) -> None:
+def test_the_odds_of_a_digest_collision_follow_from_its_bits(length: int, severity: str) -> None:
     """The odds of a collision are n² / 2^(bits + 1), and a warning above 0.1 %."""
     host = {"type": "text", "max_bytes": 40, "distinct": 2_000}
     design = change_design(
@@ -212,7 +213,7 @@ def test_odds_of_a_collision_follow_from_bits(length: int, severity: str) -> Non
 
 
 @pytest.mark.claims(40)
-def test_sixteen_bytes_of_digest_collide_in_no_table() -> None:
+def test_a_digest_of_16_bytes_never_collides() -> None:
     """A digest of 16 bytes, which the book means by 16, never collides."""
     host = {"type": "text", "max_bytes": 40, "distinct": 10**12}
     design = change_design(
@@ -225,7 +226,7 @@ def test_sixteen_bytes_of_digest_collide_in_no_table() -> None:
 
 
 @pytest.mark.claims(13)
-def test_the_time_turned_over_is_javas_subtraction() -> None:
+def test_a_descending_time_has_the_bytes_of_the_java_subtraction() -> None:
     """The last eight bytes are Long.MAX_VALUE - ts, so the latest line is first."""
     key = read_design("logs/better_by_host").key
     row = {"host": "web-1.example", "event": "fail"}
@@ -237,7 +238,7 @@ def test_the_time_turned_over_is_javas_subtraction() -> None:
 
 
 @pytest.mark.claims(13)
-def test_without_it_a_scan_runs_backwards() -> None:
+def test_an_ascending_time_serves_the_latest_by_a_reversed_scan() -> None:
     """An ascending time serves the order by a reversed scan, with a finding."""
     name = "latest failures of a host"
     assert "forwards" == explain_declared_read("logs/better_by_host", name).order_method
@@ -250,7 +251,7 @@ def test_without_it_a_scan_runs_backwards() -> None:
 
 
 @pytest.mark.claims(51, 80)
-def test_few_metrics_in_front_are_not_even() -> None:
+def test_ten_leading_metrics_leave_six_of_sixteen_regions_empty() -> None:
     """Ten metrics leave six of sixteen regions empty, and two of them on some servers."""
     name = "metrics/few"
     splits = [region.start for region in simulate_example(name).regions[1:]]
@@ -264,7 +265,7 @@ def test_few_metrics_in_front_are_not_even() -> None:
 
 
 @pytest.mark.claims(80)
-def test_many_metrics_in_front_are_even_although_each_goes_forwards() -> None:
+def test_two_thousand_leading_metrics_are_even() -> None:
     """With 2,000 metrics the same key is even and has no finding."""
     name = "metrics/many"
     assert 2_000 == len({row["metric"] for row in list_rows(name)})
@@ -281,7 +282,7 @@ def test_many_metrics_in_front_are_even_although_each_goes_forwards() -> None:
 
 
 @pytest.mark.claims(80)
-def test_few_metrics_spread_by_what_else_differs() -> None:
+def test_a_bucket_of_metric_and_host_spreads_ten_metrics() -> None:
     """A bucket of metric and host spreads ten metrics, and a read has sixteen ranges."""
     assert get_skew("metrics/better") < 1.1
     assert (16.0, 16) == get_read_costs("metrics/better", "a minute of a metric").fan_out

@@ -46,7 +46,7 @@ REVERSED_NUMBERS = {
 
 @pytest.mark.claims(67)
 @pytest.mark.parametrize("number", PRINTED_NUMBERS)
-def test_printed_examples_of_reversed_numbers_are_too_long(number: str) -> None:
+def test_reversed_numbers_in_the_document_are_two_digits_too_long(number: str) -> None:
     """The document's reversed numbers have two digits more than the originals."""
     digits = {"type": "digits", "width": len(number)}
     key = change_design("order_status/reversed", fields={"order": digits}).key
@@ -57,7 +57,7 @@ def test_printed_examples_of_reversed_numbers_are_too_long(number: str) -> None:
 
 
 @pytest.mark.claims(12, 67)
-def test_a_reversed_number_has_one_width() -> None:
+def test_a_reversed_number_of_another_width_is_refused() -> None:
     """A number of fourteen digits is refused where sixteen are declared."""
     key = read_design("order_status/reversed").key
     with pytest.raises(RowError):
@@ -83,7 +83,7 @@ def test_the_latest_state_is_the_first_row_of_its_order() -> None:
 
 
 @pytest.mark.claims(11, 67)
-def test_numbers_that_count_up_are_one_region_and_reversed_ones_all() -> None:
+def test_rising_numbers_fill_one_region_and_reversed_ones_all() -> None:
     """Rising numbers fill one of sixteen regions, and reversed ones fill all."""
     digits = [f"{10**8 * n // 16:08d}".encode() for n in range(1, 16)]
     numbers = [f"{10**6 * n // 16:016d}".encode() for n in range(1, 16)]
@@ -109,8 +109,7 @@ def test_numbers_that_count_up_are_one_region_and_reversed_ones_all() -> None:
 
 @pytest.mark.claims(11, 67)
 @pytest.mark.parametrize("name", ["order_status/counted_up", "waybills/number_first"])
-def test_it_is_the_rising_that_heats_and_not_the_splits(name: str) -> None:
-    """The same key and splits are even for random numbers."""
+def test_random_numbers_are_even_under_the_same_key_and_splits(name: str) -> None:
     field = "order" if "order" in name else "waybill"
     words = read_design(name).declaration.model_dump(by_alias=True)["fields"][field]
     drawn = {word: words[word] for word in ("type", "width", "distinct")}
@@ -126,7 +125,7 @@ def test_it_is_the_rising_that_heats_and_not_the_splits(name: str) -> None:
 
 
 @pytest.mark.claims(4, 67, 83)
-def test_the_number_as_a_number_is_shorter() -> None:
+def test_a_number_stored_in_8_bytes_is_shorter_and_as_even() -> None:
     """A bucket byte and eight bytes of number replace sixteen digits, and are as even."""
     assert {"order_status/reversed": 16 + 8, "order_status/better": 1 + 8 + 8} == {
         name: simulate_example(name).key_bytes
@@ -154,7 +153,7 @@ def list_kept_states(design: Design) -> list[bytes]:
 
 
 @pytest.mark.claims(26)
-def test_one_version_is_kept_by_default() -> None:
+def test_only_the_latest_state_is_kept_by_default() -> None:
     """By default only the latest state is kept, and the rule names the HBase version."""
     design = read_design("order_status/default_versions")
     assert 1 == design.families["d"].versions
@@ -167,7 +166,7 @@ def test_one_version_is_kept_by_default() -> None:
 
 
 @pytest.mark.claims(25, 66)
-def test_a_thousand_versions_are_rows_that_nobody_finds() -> None:
+def test_a_hundred_versions_of_a_state_are_reported() -> None:
     """From a hundred versions on there is a finding; with the time in the key states are rows."""
     one = get_finding("order_status/versions", "many-versions")
     assert (1_000, "warning", "families.d.versions") == (one.value, one.severity, one.path)

@@ -38,7 +38,7 @@ TIME = 1_609_459_200_000
 
 
 @pytest.mark.claims(58)
-def test_joined_fields_make_one_row_of_two_orders() -> None:
+def test_two_orders_share_a_key_if_fields_are_joined_without_terminators() -> None:
     """User 1 with product 23 and user 12 with product 3 share a key without terminators."""
     orders = [
         {"user": user, "product": product, "time": TIME}
@@ -52,7 +52,7 @@ def test_joined_fields_make_one_row_of_two_orders() -> None:
 
 
 @pytest.mark.claims(58)
-def test_joined_fields_are_an_error_and_make_no_table() -> None:
+def test_fields_joined_without_terminators_are_an_error() -> None:
     """Fields without terminators are errors, and the table is not opened."""
     errors = [
         one for one in check_example("orders_by_user/joined").findings if one.severity == "error"
@@ -64,7 +64,7 @@ def test_joined_fields_are_an_error_and_make_no_table() -> None:
 
 
 @pytest.mark.claims(8, 58)
-def test_of_two_orders_with_one_key_the_first_is_gone() -> None:
+def test_orders_with_the_same_joined_key_overwrite_each_other() -> None:
     """There are as many rows as different joined texts of 300 users and products."""
     pairs = [(str(user), str(product)) for user in range(30) for product in range(10, 120, 10)]
     key = read_design("orders_by_user/joined").key
@@ -73,7 +73,7 @@ def test_of_two_orders_with_one_key_the_first_is_gone() -> None:
 
 
 @pytest.mark.claims(52, 54)
-def test_the_same_order_of_fields_serves_once_time_is_turned_over() -> None:
+def test_a_descending_time_makes_a_week_one_range() -> None:
     """A week of a user and product is one range without a filter, latest first."""
     latest, week = "orders of a user and product", "a week of them"
     assert "sorted" == explain_declared_read("orders_by_user/joined", latest).order_method
@@ -90,7 +90,7 @@ def test_the_same_order_of_fields_serves_once_time_is_turned_over() -> None:
 
 
 @pytest.mark.claims(55)
-def test_a_week_of_reversed_days_is_no_range() -> None:
+def test_a_week_of_reversed_days_is_a_full_scan() -> None:
     """A week of reversed days is a full scan, and one day is one get."""
     name = "orders_by_day/reversed_day"
     told = explain_declared_read(name, "orders of a week")
@@ -103,7 +103,7 @@ def test_a_week_of_reversed_days_is_no_range() -> None:
 
 
 @pytest.mark.claims(55)
-def test_seven_neighbouring_days_are_seven_runs() -> None:
+def test_seven_reversed_days_are_seven_distant_ranges() -> None:
     """Seven days are seven runs, which span most of the reversed days of a year."""
     key = change_design("orders_by_day/reversed_day", key="[reverse(day:calendar)]").key
     days = [date(2021, 1, 1) + timedelta(days=n) for n in range(365)]
@@ -116,7 +116,7 @@ def test_seven_neighbouring_days_are_seven_runs() -> None:
 
 
 @pytest.mark.claims(55)
-def test_all_orders_of_a_day_are_one_region() -> None:
+def test_a_day_first_key_writes_all_orders_of_a_day_to_one_region() -> None:
     """With the day first, all orders of a day go to one region."""
     name = "orders_by_day/reversed_day"
     counted = recount(
@@ -132,7 +132,7 @@ def test_all_orders_of_a_day_are_one_region() -> None:
 
 
 @pytest.mark.claims(55, 88)
-def test_the_day_in_its_order_behind_a_bucket_serves_both() -> None:
+def test_a_bucket_before_an_ordered_day_serves_weeks_and_orders() -> None:
     """With a bucket and an ordered day, weeks are ranges, orders are gets, and load is even."""
     name = "orders_by_day/better"
     week = explain_declared_read(name, "orders of a week")
@@ -156,7 +156,7 @@ def compute_partition(row: Mapping[str, Any], count: int) -> int:
 
 
 @pytest.mark.claims(14, 65, 87)
-def test_three_partitions_are_three_servers() -> None:
+def test_three_partitions_use_three_of_eight_servers() -> None:
     """Three even partitions use three of eight servers, a skew of 8/3."""
     name = "orders_hashed/three_partitions"
     counted = recount(name, lambda row: b"%d" % compute_partition(row, 3), [b"1", b"2"])
@@ -169,7 +169,7 @@ def test_three_partitions_are_three_servers() -> None:
 
 
 @pytest.mark.claims(52, 65)
-def test_an_order_by_its_number_alone_is_everything() -> None:
+def test_an_order_is_found_by_number_only_if_the_time_is_not_hashed() -> None:
     """With the time in the hash, a read by number is a full scan; without it, a get."""
     name = "orders_hashed/three_partitions"
     assert "full scan" == explain_declared_read(name, "an order").access_type
@@ -185,7 +185,7 @@ def test_an_order_by_its_number_alone_is_everything() -> None:
 
 
 @pytest.mark.claims(9, 65)
-def test_partition_numbers_must_be_padded() -> None:
+def test_unpadded_partition_numbers_are_split_keys_out_of_order() -> None:
     """Unpadded partition numbers are split keys out of order, as 10_ sorts before 1_."""
     printed = [f"{n}_" for n in range(1, 12)]
     assert printed != sorted(printed)
@@ -202,7 +202,7 @@ def test_partition_numbers_must_be_padded() -> None:
 
 
 @pytest.mark.claims(65, 68)
-def test_the_parts_of_such_a_key_need_no_separators() -> None:
+def test_separators_after_fixed_widths_are_reported_as_needless() -> None:
     """Separators after parts of fixed width are reported as needless bytes."""
     told = [
         o for o in check_example("orders_hashed/three_partitions").findings if "separator" in o.name
@@ -215,7 +215,7 @@ def test_the_parts_of_such_a_key_need_no_separators() -> None:
 
 
 @pytest.mark.claims(59)
-def test_a_key_grows_by_a_field_that_may_be_null_not_by_spare_ones() -> None:
+def test_a_nullable_last_field_can_be_added_to_the_key_later() -> None:
     """A nullable last field can be added to the key later, and a required one cannot."""
     old = read_design("orders_hashed/better")
     spare = {"channel": {"type": "u8", "nullable": True}}
@@ -235,7 +235,7 @@ def test_a_key_grows_by_a_field_that_may_be_null_not_by_spare_ones() -> None:
 
 
 @pytest.mark.claims(59)
-def test_a_version_byte_in_front_is_found_and_may_be_allowed() -> None:
+def test_a_constant_version_byte_in_the_key_is_reported_and_can_be_allowed() -> None:
     """A constant version byte is reported as information, and can be allowed."""
     design = change_design("orders_hashed/better", key="['1'][bucket(order, 16)][order]")
     [one] = check_design(design, select=["constant-in-front"]).findings

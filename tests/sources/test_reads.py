@@ -52,7 +52,7 @@ def digest_user(row: Mapping[str, Any]) -> bytes:
         ("behaviour/event_id", DAY, "full scan"),
     ],
 )
-def test_a_read_is_a_get_a_scan_or_everything(name: str, read_name: str, expected: str) -> None:
+def test_get_scan_and_full_scan_are_distinguished(name: str, read_name: str, expected: str) -> None:
     """Get, scan and full scan are distinguished, and a full scan is an error unless allowed."""
     assert expected == explain_declared_read(name, read_name).access_type
     assert (expected == "full scan") == ("full-scan-read" in list_rules(name))
@@ -61,7 +61,7 @@ def test_a_read_is_a_get_a_scan_or_everything(name: str, read_name: str, expecte
 
 
 @pytest.mark.claims(2, 52)
-def test_a_key_that_spreads_may_serve_nothing() -> None:
+def test_a_key_of_the_event_id_serves_no_read_of_a_user() -> None:
     """Under the event's id each read of a user and a day reads the table of a billion ids."""
     name = "behaviour/event_id"
     assert get_skew(name) < 1.1
@@ -74,7 +74,7 @@ def test_a_key_that_spreads_may_serve_nothing() -> None:
 
 
 @pytest.mark.claims(48)
-def test_a_get_is_a_scan_of_one_row_that_bloom_filters_serve() -> None:
+def test_a_get_is_a_range_of_one_key_that_bloom_filters_serve() -> None:
     """The range of a get holds one key, and disabled Bloom filters are reported for gets."""
     told = explain_declared_read("families/advised", "a profile")
     [one] = told.ranges
@@ -89,7 +89,7 @@ def test_a_get_is_a_scan_of_one_row_that_bloom_filters_serve() -> None:
 
 
 @pytest.mark.claims(36)
-def test_a_filter_of_a_prefix_is_as_long_as_what_reads_give() -> None:
+def test_a_prefix_bloom_filter_longer_than_the_prefix_of_reads_is_reported() -> None:
     """Prefix Bloom filters longer than the digest and user of a scan are reported as unused."""
     for length, expected in ((2, 0), (40, 1)):
         design = change_design(
@@ -102,7 +102,7 @@ def test_a_filter_of_a_prefix_is_as_long_as_what_reads_give() -> None:
 
 
 @pytest.mark.claims(52, 88)
-def test_the_value_before_the_stretch_narrows() -> None:
+def test_a_time_range_narrows_a_read_only_after_the_number() -> None:
     """A parcel's day reads only its rows with the number first, and all with the time first."""
     first, behind = (
         get_read_costs("waybills/number_first", PARCEL),
@@ -121,7 +121,7 @@ def test_the_value_before_the_stretch_narrows() -> None:
 
 @pytest.mark.claims(52, 88)
 @pytest.mark.parametrize("name", ["waybills/number_first", "waybills/better"])
-def test_the_rows_of_a_read_lie_side_by_side(name: str) -> None:
+def test_the_scans_of_a_parcel_are_adjacent_rows(name: str) -> None:
     """The scans of a parcel are adjacent rows, read by one range."""
     key = read_design(name).key
     parcels: dict[str, set[bytes]] = {}
@@ -134,7 +134,7 @@ def test_the_rows_of_a_read_lie_side_by_side(name: str) -> None:
 
 
 @pytest.mark.claims(11, 52)
-def test_a_number_that_counts_up_is_served_and_hot() -> None:
+def test_rising_waybill_numbers_are_hot_without_a_bucket() -> None:
     """Rising waybill numbers are in one region, and with a bucket in all regions."""
     splits = [f"{10**6 * n // 16:012d}".encode() for n in range(1, 16)]
     counted = recount("waybills/number_first", lambda row: row["waybill"].encode(), splits)
@@ -152,7 +152,7 @@ def test_a_number_that_counts_up_is_served_and_hot() -> None:
 
 
 @pytest.mark.claims(53)
-def test_two_bytes_of_digest_spread_as_well_as_32_digits() -> None:
+def test_a_digest_of_two_bytes_spreads_as_well_as_32_digits() -> None:
     """Two bytes of digest give the same regions as 32 hexadecimal digits."""
     raw = [bytes([16 * n]) for n in range(1, 16)]
     digits = [f"{n:x}".encode() for n in range(1, 16)]
@@ -166,7 +166,7 @@ def test_two_bytes_of_digest_spread_as_well_as_32_digits() -> None:
 
 
 @pytest.mark.claims(4, 53)
-def test_32_digits_are_28_bytes_too_many_and_lose_the_user() -> None:
+def test_a_digest_of_32_digits_wastes_bytes_and_loses_the_user() -> None:
     """The key has 49 bytes, and the user is stored in a column as well."""
     row = list_rows("behaviour/md5_hex")[0]
     time = row["ts"].strftime("%Y%m%d%H%M%S%f")[:17].encode()
@@ -187,7 +187,7 @@ def test_32_digits_are_28_bytes_too_many_and_lose_the_user() -> None:
 
 
 @pytest.mark.claims(53)
-def test_a_digest_loses_its_user_and_the_user_behind_it_does_not() -> None:
+def test_a_digest_loses_its_field_unless_the_field_follows() -> None:
     """A key with the digest alone decodes without the user, with the user after it completely."""
     row = {"user": "anna", "ts": 1_609_459_200_000}
     for name, expected in (
@@ -199,7 +199,7 @@ def test_a_digest_loses_its_user_and_the_user_behind_it_does_not() -> None:
 
 
 @pytest.mark.claims(15, 86, 88)
-def test_a_hash_of_the_user_keeps_the_rows_of_a_user_in_one_region() -> None:
+def test_a_hash_of_the_user_keeps_all_rows_of_a_user_in_one_region() -> None:
     """Rows of one user share a region because only the user is hashed."""
     regions: dict[str, set[int]] = {}
     bounds = [region.start for region in simulate_example("behaviour/better").regions[1:]]
@@ -213,7 +213,7 @@ def test_a_hash_of_the_user_keeps_the_rows_of_a_user_in_one_region() -> None:
 
 
 @pytest.mark.claims(38, 86)
-def test_a_hash_of_user_and_time_scatters_them() -> None:
+def test_a_hash_of_user_and_time_makes_the_day_of_a_user_sixteen_ranges() -> None:
     """A user's day is sixteen ranges, and the finding names the time as needless in the hash."""
     design = change_design(
         "behaviour/better", key="[bucket(user, ts, 16)][user][ts]", splits="per_bucket"
@@ -225,8 +225,7 @@ def test_a_hash_of_user_and_time_scatters_them() -> None:
 
 
 @pytest.mark.claims(38, 86)
-def test_of_too_few_values_a_wider_bucket_is_right() -> None:
-    """For ten metrics a bucket over the metric alone is not proposed."""
+def test_a_bucket_over_ten_metrics_alone_is_not_proposed() -> None:
     assert [] == list_rules("metrics/better")
     many = {"type": "u16", "distinct": 2_000}
     design = change_design("metrics/better", fields={"metric": many})

@@ -49,7 +49,7 @@ ARTICLE = "article of 2021, by size"
 
 
 @pytest.mark.claims(63)
-def test_without_splits_one_server_takes_everything() -> None:
+def test_a_table_without_splits_writes_to_one_server() -> None:
     """A table without splits is one region on one server, reported as the first finding."""
     name = "regions/unsplit"
     assert [region.writes for region in simulate_example(name).regions] == [len(list_rows(name))]
@@ -58,7 +58,7 @@ def test_without_splits_one_server_takes_everything() -> None:
 
 
 @pytest.mark.claims(63)
-def test_the_first_region_splits_at_256_megabytes() -> None:
+def test_the_first_region_splits_at_256_mb() -> None:
     """The first region splits at 256 MB, twice the flush size."""
     keys = np.random.default_rng(1).permutation(10_000)
     for count, expected in ((256, 1), (257, 2)):
@@ -66,7 +66,7 @@ def test_the_first_region_splits_at_256_megabytes() -> None:
 
 
 @pytest.mark.claims(63)
-def test_by_itself_a_front_splits_behind_it() -> None:
+def test_a_table_with_rising_keys_splits_into_half_full_regions() -> None:
     """Rising keys leave half-full regions, and all writes go to the last one."""
     grown = simulate_growth(np.arange(200_000), 2**20, servers=8, recent_share=0.001)
     assert 0.4 < float(np.median(grown.sizes_bytes)) / MAX_FILE_SIZE < 0.6
@@ -77,7 +77,7 @@ def test_by_itself_a_front_splits_behind_it() -> None:
 
 
 @pytest.mark.claims(72, 75)
-def test_five_regions_keep_five_of_eight_servers_busy() -> None:
+def test_five_regions_on_eight_servers_have_a_skew_of_1_6() -> None:
     """Five regions on eight servers have a skew of 8/5."""
     name = "regions/small"
     assert get_skew(name, 600) == pytest.approx(8 / 5, rel=0.03)
@@ -92,7 +92,7 @@ def test_five_regions_keep_five_of_eight_servers_busy() -> None:
 
 @pytest.mark.claims(10, 14, 72)
 @pytest.mark.parametrize("regions", [3, 5, 8, 10, 12, 16, 20])
-def test_regions_that_the_servers_do_not_divide_are_uneven(regions: int) -> None:
+def test_the_busiest_of_eight_servers_has_its_rounded_up_share_of_regions(regions: int) -> None:
     """The busiest of eight servers has ceil(k / 8) of k even regions."""
     loads = Counter(region % 8 for region in range(regions))
     assert pytest.approx(max(loads.values()) * 8 / regions) == compute_server_imbalance(regions, 8)
@@ -100,7 +100,7 @@ def test_regions_that_the_servers_do_not_divide_are_uneven(regions: int) -> None
 
 
 @pytest.mark.claims(70, 73)
-def test_ten_terabytes_in_120_regions_split_anyway() -> None:
+def test_regions_of_ten_terabytes_in_120_regions_exceed_the_split_size() -> None:
     """The computed table size in 120 regions is 85.3 GiB a region, above the 10 GiB limit."""
     cell = 20 + (4 + 8 + 8) + 1 + len("body") + 1_015
     size = 4_000 * 30 * 86_400 * cell
@@ -115,7 +115,7 @@ def test_ten_terabytes_in_120_regions_split_anyway() -> None:
 
 
 @pytest.mark.claims(73)
-def test_the_documents_table_of_sizes_has_a_gap() -> None:
+def test_the_document_recommends_no_number_of_regions_for_some_sizes() -> None:
     """The document gives 120 regions for 10 TiB, none for 100 GiB, 5 to 10 for 20 GiB."""
 
     def format_estimate(size: int) -> tuple[int | None, int | None]:
@@ -128,7 +128,7 @@ def test_the_documents_table_of_sizes_has_a_gap() -> None:
 
 
 @pytest.mark.claims(70)
-def test_six_to_eight_gigabytes_a_region_are_fewer_than_a_region_may_have() -> None:
+def test_the_regions_of_the_document_are_more_than_hbase_recommends() -> None:
     """The document's number of regions is above HBase's default, and the book's is below."""
     by_source = {one.source: one for one in collect_opinions(TableDemand(size=TIB))}
     article = by_source["article of 2021, per region"]
@@ -143,7 +143,7 @@ def test_six_to_eight_gigabytes_a_region_are_fewer_than_a_region_may_have() -> N
 
 
 @pytest.mark.claims(74)
-def test_the_books_figures() -> None:
+def test_the_figures_of_the_book_are_computed() -> None:
     """The book's figures for MemStores, regions a table and regions a server are computed."""
     assert 16 * GIB * 4 // 10 // (128 * 2**20) == 51 == compute_memstore_regions(16 * GIB, 1)
     assert 51 // 2 == compute_memstore_regions(16 * GIB, 2)
@@ -159,7 +159,7 @@ def test_the_books_figures() -> None:
 
 @pytest.mark.claims(75)
 @pytest.mark.parametrize("servers", [8, 16, 30])
-def test_throughput_wants_more_regions_and_scans_fewer(servers: int) -> None:
+def test_two_regions_per_server_are_proposed_for_writes_and_one_with_scans(servers: int) -> None:
     """Two regions a server for many writes, and one where reads scan too."""
     idle, heavy = 10_000, 80_000 * servers
     sizes = {
@@ -177,7 +177,7 @@ def test_throughput_wants_more_regions_and_scans_fewer(servers: int) -> None:
 @pytest.mark.parametrize(
     ("rate", "limit", "expected"), [("10/s", 10, 8), ("100/s", 10, 16), ("100/s", None, 8)]
 )
-def test_the_same_design_gets_more_regions_for_writes_and_fewer_for_scans(
+def test_the_proposed_number_of_regions_follows_capacity_and_rate(
     rate: str, limit: int | None, expected: int
 ) -> None:
     """The proposed number of regions follows from the file's capacity, rate and limits."""
@@ -195,7 +195,7 @@ def test_the_same_design_gets_more_regions_for_writes_and_fewer_for_scans(
 
 
 @pytest.mark.claims(75)
-def test_beyond_the_servers_more_regions_take_no_more() -> None:
+def test_more_regions_than_servers_do_not_lower_the_share_of_the_busiest() -> None:
     """The busiest of eight servers has the same share with 8, 16 and 64 regions."""
     shares = {regions: simulate(regions).skews[-1].server_skew for regions in (8, 16, 64)}
     assert pytest.approx(dict.fromkeys(shares, 1.0), abs=0.06) == shares
@@ -212,7 +212,7 @@ def simulate(regions: int) -> Simulation:
 
 
 @pytest.mark.claims(71)
-def test_splits_of_hexadecimal_digits_are_in_lower_case() -> None:
+def test_split_keys_of_hexadecimal_digits_are_in_lower_case() -> None:
     """Split keys of hexadecimal digits are lower-case, as digests are."""
     expected = [f"{2**32 * n // 16:08x}".encode() for n in range(1, 16)]
     assert expected == list(choose_algorithm_splits("hex_string", 16).boundaries.splits)
@@ -231,7 +231,9 @@ def test_splits_of_hexadecimal_digits_are_in_lower_case() -> None:
         ("digest(item, 4)", "hex_string", False),
     ],
 )
-def test_an_algorithm_fits_one_sort_of_prefix(lead: str, algorithm: str, *, meets: bool) -> None:
+def test_a_split_algorithm_is_even_only_for_its_type_of_prefix(
+    lead: str, algorithm: str, *, meets: bool
+) -> None:
     """A split algorithm is even for its own type of prefix, and uneven for others."""
     design = change_design(
         "regions/better_small",
@@ -250,7 +252,7 @@ def test_an_algorithm_fits_one_sort_of_prefix(lead: str, algorithm: str, *, meet
 
 
 @pytest.mark.claims(79)
-def test_an_import_in_the_order_of_keys_is_one_region_at_a_time() -> None:
+def test_a_sorted_import_writes_one_bucket_at_a_time() -> None:
     """A sorted import writes one bucket in each window, although all are even in total."""
     name = "imports/sorted"
 
@@ -272,7 +274,7 @@ def test_an_import_in_the_order_of_keys_is_one_region_at_a_time() -> None:
 
 
 @pytest.mark.claims(79)
-def test_the_same_rows_shuffled_are_even() -> None:
+def test_a_shuffled_import_is_even_in_every_window() -> None:
     """The same rows in random order are even in every window, without a cause."""
     shares = simulate_example("imports/better_shuffled").region_shares
     assert shares.worst < 2 / 16
@@ -287,7 +289,7 @@ def test_the_same_rows_shuffled_are_even() -> None:
 
 
 @pytest.mark.claims(64)
-def test_spread_locality_and_uniqueness_are_three_measures() -> None:
+def test_spread_locality_and_uniqueness_of_keys_are_independent() -> None:
     """Spread, locality and uniqueness of keys differ independently of each other."""
     joined, better = (
         simulate_example("orders_by_user/joined"),

@@ -52,7 +52,7 @@ def hash_like_java(name: bytes) -> int:
 
 
 @pytest.mark.claims(11, 14)
-def test_names_that_count_up_are_one_region_at_a_time() -> None:
+def test_rising_names_are_written_to_one_region_at_a_time() -> None:
     """Rising names fill one region a window until old names are repeated."""
     assert 7.5 < get_skew("salted/names_first") <= 8.0
     assert ["moving_front"] == list_causes("salted/names_first")
@@ -63,7 +63,7 @@ def test_names_that_count_up_are_one_region_at_a_time() -> None:
 
 
 @pytest.mark.claims(14, 21)
-def test_the_documents_list_is_one_thing_under_two_letters() -> None:
+def test_one_name_under_two_random_letters_is_two_rows() -> None:
     """The document's a-foo0003 and c-foo0003 are two rows of one name."""
     key = read_design("salted/random_letters").key
     made = [key.encode({"name": name}, salt="abcd".index(letter)) for letter, name in LISTED_KEYS]
@@ -74,7 +74,7 @@ def test_the_documents_list_is_one_thing_under_two_letters() -> None:
 
 
 @pytest.mark.claims(14, 21)
-def test_what_is_put_again_stands_under_several_letters() -> None:
+def test_names_put_again_under_random_letters_are_stored_several_times() -> None:
     """Forty puts of four names are many rows with random letters, and four with hashed ones."""
     left: dict[str, list[bytes]] = {}
     for name in ("salted/random_letters", "salted/hashed_letters"):
@@ -91,7 +91,7 @@ def test_what_is_put_again_stands_under_several_letters() -> None:
 
 
 @pytest.mark.claims(14, 21)
-def test_duplicates_are_foretold_from_the_recording() -> None:
+def test_the_number_of_duplicates_under_random_letters_is_predicted() -> None:
     """Of 400 repeated names, three in four are predicted to get another random letter."""
     names = Counter(row["name"] for row in list_rows("salted/better"))
     repeats = names.total() - len(names)
@@ -101,7 +101,7 @@ def test_duplicates_are_foretold_from_the_recording() -> None:
 
 
 @pytest.mark.claims(14, 15, 78)
-def test_a_get_is_four_gets_under_random_letters_and_one_under_hashed_ones() -> None:
+def test_a_get_has_four_ranges_under_random_letters_and_one_under_a_hashed_letter() -> None:
     """A get has a range for each random letter, and one for a hashed letter."""
     told = explain_declared_read("salted/random_letters", "a thing")
     assert ("get", 4) == (told.access_type, told.fan_out)
@@ -115,7 +115,7 @@ def test_a_get_is_four_gets_under_random_letters_and_one_under_hashed_ones() -> 
 
 
 @pytest.mark.claims(15, 86)
-def test_a_hash_gives_a_name_the_same_letter_whoever_asks() -> None:
+def test_the_hashed_letter_equals_that_of_another_library() -> None:
     """The hashed letter is that of another library's hash."""
     key = read_design("salted/hashed_letters").key
     for name in THINGS:
@@ -125,7 +125,7 @@ def test_a_hash_gives_a_name_the_same_letter_whoever_asks() -> None:
 
 @pytest.mark.claims(14, 87)
 @pytest.mark.parametrize("name", ["salted/random_letters", "salted/hashed_letters"])
-def test_four_letters_are_four_times_the_writes_and_not_more(name: str) -> None:
+def test_four_letters_use_four_of_eight_servers(name: str) -> None:
     """Four letters use four of eight servers, a skew of 2."""
     assert 4 == len(simulate_example(name).regions)
     assert get_skew(name) == pytest.approx(8 / 4, rel=0.08)
@@ -135,7 +135,7 @@ def test_four_letters_are_four_times_the_writes_and_not_more(name: str) -> None:
 
 
 @pytest.mark.claims(87)
-def test_hashed_letters_are_as_even_as_their_hash() -> None:
+def test_regions_by_hashed_letters_have_the_counted_writes() -> None:
     """The simulated counts of the four regions equal those counted by hand."""
     counts = Counter(hash_name(row["name"]) % 4 for row in list_rows("salted/hashed_letters"))
     writes = [region.writes for region in simulate_example("salted/hashed_letters").regions]
@@ -146,7 +146,7 @@ def test_hashed_letters_are_as_even_as_their_hash() -> None:
 
 
 @pytest.mark.claims(68)
-def test_the_formula_as_printed_makes_bytes_above_the_number_of_buckets() -> None:
+def test_the_printed_formula_gives_negative_remainders_in_java() -> None:
     """The printed formula gives negative remainders in Java; rowkey drops the sign."""
     key = read_design("salted/java_byte").key
     names = {row["name"].encode() for row in list_rows("salted/java_byte")}
@@ -161,7 +161,7 @@ def test_the_formula_as_printed_makes_bytes_above_the_number_of_buckets() -> Non
 
 @pytest.mark.claims(68)
 @pytest.mark.parametrize(("buckets", "shared"), [(16, 0), (128, 0), (129, 1), (130, 3), (257, 257)])
-def test_from_129_buckets_on_two_remainders_share_a_byte(buckets: int, shared: int) -> None:
+def test_signed_remainders_of_129_buckets_do_not_fit_a_byte(buckets: int, shared: int) -> None:
     """From 129 buckets on, the 2 n - 1 signed remainders do not fit into a byte."""
     remainders = {int(math.fmod(number, buckets)) for number in range(-5 * buckets, 5 * buckets)}
     assert 2 * buckets - 1 == len(remainders)
@@ -169,7 +169,7 @@ def test_from_129_buckets_on_two_remainders_share_a_byte(buckets: int, shared: i
 
 
 @pytest.mark.claims(68)
-def test_a_byte_of_java_is_even_over_servers_and_less_so_over_buckets() -> None:
+def test_the_java31_hash_is_more_even_over_servers_than_over_buckets() -> None:
     """The java31 hash has a skew of 1.16 over 16 buckets and of 1.03 over 8 servers."""
     measured = simulate_example("salted/java_byte")
     fullest = max(region.writes for region in measured.regions) * 16 / 6_400
@@ -182,7 +182,7 @@ def test_a_byte_of_java_is_even_over_servers_and_less_so_over_buckets() -> None:
 
 
 @pytest.mark.claims(68)
-def test_a_byte_of_java_is_less_even_than_one_of_murmur() -> None:
+def test_the_java31_hash_is_less_even_than_murmur() -> None:
     """The fullest bucket over the mean, counted by hand, is the figure of the rule."""
     names = [row["name"] for row in list_rows("salted/java_byte")]
     full = Counter(abs(hash_like_java(name.encode() + b"\0")) % 16 for name in names)
@@ -194,7 +194,7 @@ def test_a_byte_of_java_is_less_even_than_one_of_murmur() -> None:
 
 
 @pytest.mark.claims(68, 69)
-def test_a_byte_in_front_is_one_byte() -> None:
+def test_a_bucket_adds_one_byte_to_the_key() -> None:
     """The key is one byte and the terminated name, and regions are those of the hash."""
     key = read_design("salted/better").key
     for name in THINGS:
@@ -217,7 +217,7 @@ def test_a_byte_in_front_is_one_byte() -> None:
 
 
 @pytest.mark.claims(69, 78)
-def test_things_come_in_their_order_merged_from_all_buckets() -> None:
+def test_names_are_merged_in_order_from_all_buckets() -> None:
     """Sixteen ordered ranges are merged into the order of all names."""
     names = [f"foo{n:04d}" for n in range(300, 0, -1)]
     with rowkey.open(read_design("salted/better"), "memory:") as table:

@@ -24,7 +24,7 @@ ROW = {"host": 7, "counter": "cpu", "value": 0.5}
 @pytest.mark.parametrize(
     ("name", "expected"), [("slices/rows", 3_600), ("slices/better", 1), ("slices/day", 1)]
 )
-def test_an_hour_of_seconds_is_one_row_in_a_slice(name: str, expected: int) -> None:
+def test_an_hour_of_seconds_is_one_row_in_a_time_slice(name: str, expected: int) -> None:
     """An hour of seconds is one sliced row instead of 3,600 rows."""
     key = read_design(name).key
     keys = {key.encode({**ROW, "ts": HOUR + second}) for second in range(3_600)}
@@ -35,7 +35,7 @@ def test_an_hour_of_seconds_is_one_row_in_a_slice(name: str, expected: int) -> N
 
 
 @pytest.mark.claims(41, 46)
-def test_a_slice_holds_as_many_cells_as_seconds() -> None:
+def test_a_time_slice_of_a_day_is_reported_and_one_of_an_hour_is_not() -> None:
     """A day of 86,400 cells is reported with its bytes, and an hour of 3,600 is not."""
     evidence = get_finding("slices/day", "slice-length").evidence
     cell = 20 + len(b"\x00" + struct.pack(">I", 7) + b"\x00" + bytes(8)) + 1 + 4 + 5 + 8
@@ -49,7 +49,7 @@ def test_a_slice_holds_as_many_cells_as_seconds() -> None:
     ("period", "slice_length", "expected"),
     [("1s", "1h", []), ("500ms", "1h", ["info"]), ("1s", "12d", ["warning"])],
 )
-def test_a_slice_is_judged_by_its_cells(
+def test_a_time_slice_above_a_million_cells_is_a_warning(
     period: str, slice_length: str, expected: list[str]
 ) -> None:
     """More than 3,600 cells are information, more than a million a warning."""
@@ -64,7 +64,7 @@ def test_a_slice_is_judged_by_its_cells(
 
 
 @pytest.mark.claims(5, 41)
-def test_a_slice_saves_rows_and_no_bytes() -> None:
+def test_a_time_slice_saves_rows_and_no_bytes() -> None:
     """Every cell repeats the key as before, plus two bytes of time in its qualifier."""
     plain, sliced = simulate_example("slices/rows"), simulate_example("slices/better")
     cell = 20 + 14 + len("d") + len("value") + 8
@@ -73,7 +73,7 @@ def test_a_slice_saves_rows_and_no_bytes() -> None:
 
 
 @pytest.mark.claims(41)
-def test_what_is_left_of_the_time_opens_the_name_of_the_cell() -> None:
+def test_the_second_within_a_time_slice_begins_the_qualifier() -> None:
     """Second 1,234 of an hour is 04 d2 in the qualifier, and a day needs four bytes."""
     for name, rest in (("slices/better", struct.pack(">H", 1_234)),
                        ("slices/day", struct.pack(">I", 1_234))):  # fmt: skip

@@ -68,7 +68,7 @@ def main(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_check_and_simulate_judge_the_same_reads(main: Path) -> None:
+def test_check_and_simulate_leave_out_reads_that_a_companion_serves(main: Path) -> None:
     """What a companion serves is a remark of the rules, and no part of the load of the table."""
     found = json.loads(run("check", main, "-f", "json").out)["findings"]
     about = {one["value"]: one["severity"] for one in found if one["code"] == "RK601"}
@@ -79,7 +79,7 @@ def test_check_and_simulate_judge_the_same_reads(main: Path) -> None:
     assert any("a companion serves these" in one for one in document["source"]["assumed"])
 
 
-def test_a_search_takes_a_companion_for_what_it_serves(main: Path) -> None:
+def test_a_key_search_keeps_the_companion_and_its_read(main: Path) -> None:
     """The key is chosen for the other reads; the written file keeps the companion and its read."""
     advice = search(Design.read(main))
     assert not advice.tables
@@ -92,7 +92,7 @@ def test_a_search_takes_a_companion_for_what_it_serves(main: Path) -> None:
     assert 0 == run("simulate", better).code
 
 
-def test_a_companion_of_other_fields_is_left_with_a_note(main: Path) -> None:
+def test_a_companion_that_does_not_fit_the_new_key_is_left_out_with_a_note(main: Path) -> None:
     """The written design has no companion that it could not have, and all of its reads."""
     text = main.read_text().replace('where = "user = ?"', 'where = "user = ? and shop = ?"')
     other, better = main.with_name("other.toml"), main.with_name("other_better.toml")
@@ -105,7 +105,7 @@ def test_a_companion_of_other_fields_is_left_with_a_note(main: Path) -> None:
     assert ["one", "latest"] == [read.name for read in written.reads]
 
 
-def test_a_comparison_has_no_figure_of_what_a_companion_serves(main: Path) -> None:
+def test_a_comparison_has_no_figure_for_a_read_that_a_companion_serves(main: Path) -> None:
     """A design with the companion is compared with one that serves the read by itself."""
     alone = Design.read(main).copy_with_options(companions=None)
     found = compare_designs([Design.read(main), alone], names=["main", "alone"])

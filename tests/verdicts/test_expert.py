@@ -43,13 +43,13 @@ def list_entries(name: str) -> list[tuple[str, str]]:
     )
 
 
-def test_the_expert_judged_every_design() -> None:
+def test_the_table_of_the_expert_has_forty_designs() -> None:
     """The expert's table has forty designs, four for each recording."""
     assert list_designs() == list_entries("expert.toml")
     assert 40 == len(list_designs()) == 4 * len(RECORDINGS)
 
 
-def test_disagreements_are_of_one_step() -> None:
+def test_no_verdict_is_good_where_that_of_the_expert_is_poor() -> None:
     """No verdict is good where the expert's is poor, or the other way round."""
     for recording, name in list_entries("disagreements.toml"):
         verdicts = (read_table(file)[recording][name]["verdict"] for file in
@@ -59,7 +59,9 @@ def test_disagreements_are_of_one_step() -> None:
 
 
 @pytest.mark.parametrize("recording", RECORDING_NAMES)
-def test_verdicts_are_the_experts(tmp_path: Path, recording: str) -> None:
+def test_each_verdict_is_that_of_the_expert_or_has_a_written_reason(
+    tmp_path: Path, recording: str
+) -> None:
     """Each verdict is that of the expert, or the one whose reason is written down."""
     sample = write_recording(recording, tmp_path)
     expected, found = {}, {}

@@ -160,7 +160,7 @@ def name_replay(first: int) -> str:
 
 
 @cases
-def test_a_remedy_names_the_load_of_the_verdict(
+def test_a_remedy_names_the_same_load_as_the_verdict(
     *, key: str, users: str, seconds: str, writes: str
 ) -> None:
     """What the busiest server takes now is in a remedy what it is in the verdict of a replay."""
@@ -175,7 +175,7 @@ def test_a_remedy_names_the_load_of_the_verdict(
 
 
 @cases
-def test_advice_has_the_figures_of_a_simulation(
+def test_advised_designs_have_the_figures_of_a_simulation(
     *, key: str, users: str, seconds: str, writes: str
 ) -> None:
     """The declared design and each proposed one are judged as `simulate` judges them."""
@@ -194,7 +194,7 @@ def test_advice_has_the_figures_of_a_simulation(
 
 
 @cases
-def test_compared_figures_are_those_of_the_verdicts(
+def test_compared_skews_are_those_that_the_verdicts_name(
     *, key: str, users: str, seconds: str, writes: str
 ) -> None:
     """The skew in the windows of a verdict is the one that the verdict names."""
@@ -208,9 +208,7 @@ def test_compared_figures_are_those_of_the_verdicts(
 
 
 @cases
-def test_even_writes_are_no_more_uneven_than_even_ones(
-    *, key: str, users: str, seconds: str, writes: str
-) -> None:
+def test_few_events_are_not_called_even(*, key: str, users: str, seconds: str, writes: str) -> None:
     """Where a few events are too few to tell, the verdict says so and not that they are even."""
     for document, _ in list_judged(key, users, seconds, writes):
         skew, even = document["writes"]["skew"], document["writes"]["even_skew"]
@@ -219,7 +217,7 @@ def test_even_writes_are_no_more_uneven_than_even_ones(
 
 
 @cases
-def test_one_number_of_servers_is_needed(
+def test_each_remedy_by_more_servers_names_the_needed_number(
     *, key: str, users: str, seconds: str, writes: str
 ) -> None:
     """Each remedy by more servers names as many as the design needs by its resources."""

@@ -151,7 +151,7 @@ def list_recommended(advice: dict[str, Any]) -> list[str]:
     return [f'key = "{one["key"]}"' for one in advice["tables"] or balanced]
 
 
-def test_all_commands_name_the_same_key(answers: dict[str, str]) -> None:
+def test_no_command_names_a_key_that_advise_does_not_recommend(answers: dict[str, str]) -> None:
     """No command names a key, or a part of one, that is not recommended, and each names that."""
     # `explain` names it where a read needs it, and `live`, which has no sample, names none.
     recommended = find_keys(answers.pop("advise"))
@@ -170,7 +170,7 @@ def find_keys(text: str) -> set[str]:
 @pytest.mark.parametrize(
     ("clients", "heavy_share"), thin_out(product([2_000, 40, 3], [0.4, 0.0]), 6)
 )
-def test_no_command_names_another_key_than_init(
+def test_init_drafts_the_key_that_advise_recommends(
     clients: int, heavy_share: float, tmp_path: Path
 ) -> None:
     """A draft is what the search recommends, so that no command advises against it."""
@@ -196,7 +196,7 @@ DRAFTED_ROWS: dict[str, tuple[int, Callable[[int, random.Random], str]]] = {
 
 
 @pytest.mark.parametrize("name", thin_out(DRAFTED_ROWS, 2))
-def test_a_draft_keeps_its_grade_in_every_command(name: str, tmp_path: Path) -> None:
+def test_the_grade_of_a_draft_is_the_same_in_every_command(name: str, tmp_path: Path) -> None:
     """What a draft allows is found by no later command, with the sample and without it."""
     chance = random.Random(3)
     count, build_row = DRAFTED_ROWS[name]
@@ -227,7 +227,9 @@ def test_a_draft_keeps_its_grade_in_every_command(name: str, tmp_path: Path) -> 
         6,
     ),
 )
-def test_a_page_without_a_replay_grades_hot_writes_no_better(key: str, rate: str) -> None:
+def test_the_portal_grades_hot_writes_without_a_replay_no_better_than_with_one(
+    key: str, rate: str
+) -> None:
     """The portal's grade by rules alone is not better than that of a replay of the writes."""
     design = Design.loads(
         f'table = "log"\nkey = "{key}"\nsplits = SPLITS\n[fields]\ntime = "timestamp_ms"\n'

@@ -84,7 +84,7 @@ def find_assessment(verdict: dict[str, Any], name: str) -> dict[str, Any]:
     return dict(found)
 
 
-def test_every_command_has_the_same_remedy(answers: dict[str, Any]) -> None:
+def test_every_command_proposes_the_same_second_table(answers: dict[str, Any]) -> None:
     """The table that would serve a read is proposed in the same words everywhere."""
     (finding,) = (one for one in answers["check"]["findings"] if one["code"] == "RK601")
     (plan,) = (one for one in answers["explain"]["reads"] if one["name"] == "by number")
@@ -98,7 +98,7 @@ def test_every_command_has_the_same_remedy(answers: dict[str, Any]) -> None:
     assert REMEDY.replace('"', "&#34;") in answers["report"]
 
 
-def test_every_command_has_the_same_verdict(answers: dict[str, Any]) -> None:
+def test_every_command_prints_the_same_verdict(answers: dict[str, Any]) -> None:
     """Grades, sentences and figures of the writes and of each read are equal."""
     simulated = answers["simulate"]
     compared = answers["compare"]["designs"][0]
@@ -113,7 +113,7 @@ def test_every_command_has_the_same_verdict(answers: dict[str, Any]) -> None:
             assert one["message"] in answers["report"].replace("&#39;", "'")
 
 
-def test_figures_of_reads_say_what_they_are(answers: dict[str, Any]) -> None:
+def test_ranges_of_a_read_are_labelled_as_mean_maximum_or_example(answers: dict[str, Any]) -> None:
     """Ranges are a mean and a maximum in a simulation, and an example in a plan and a check."""
     (cost,) = (one for one in answers["simulate"]["reads"] if one["name"] == "of a user")
     assert (1.0, 0.0, 1) == tuple(cost["fan_out"][name] for name in ("mean", "margin", "most"))
@@ -122,7 +122,7 @@ def test_figures_of_reads_say_what_they_are(answers: dict[str, Any]) -> None:
     assert checked["fan_out"] == plan["fan_out"] == cost["fan_out"]["most"]
 
 
-def test_a_file_in_another_order_says_nothing_of_a_front(tmp_path: Path) -> None:
+def test_a_file_listed_by_user_is_no_front(tmp_path: Path) -> None:
     """Ratings that are listed by user came by time: no user moves with the clock."""
     lines = [
         f"{user},{n},{1_700_000_000 + (user * 7_919 + n * 104_729) % 864_000}"
@@ -163,7 +163,9 @@ KEYS = {
 @pytest.mark.parametrize(
     ("key", "arrival", "rate"), cover_each([*KEYS], [*ARRIVALS], [None, 2, 4_000], rounds=4)
 )
-def test_check_warns_where_a_replay_shows_harm(arrival: str, key: str, rate: int | None) -> None:
+def test_check_warns_of_uneven_writes_exactly_if_a_replay_shows_harm(
+    arrival: str, key: str, rate: int | None
+) -> None:
     """The rules warn of uneven writes if, and only if, the replay grades them less than good."""
     chance = random.Random(3)
     rows = pa.table(
@@ -202,7 +204,7 @@ def test_check_warns_where_a_replay_shows_harm(arrival: str, key: str, rate: int
         8,
     ),
 )
-def test_a_read_finds_the_same_rows_whatever_part_is_replayed(rate: str, key: str) -> None:
+def test_a_read_finds_the_rows_of_both_halves_of_a_sample(rate: str, key: str) -> None:
     """Where boundaries are from the first half of a sample, reads still find the rows of both."""
     chance = random.Random(2)
     events = pa.table(
@@ -245,7 +247,7 @@ def list_rows(judged: JudgedDesign) -> list[tuple[float, float, float]]:
     ]
 
 
-def test_a_read_by_a_column_is_told_to_need_a_second_table() -> None:
+def test_a_read_by_a_column_outside_the_key_is_said_to_need_a_second_table() -> None:
     """Where the key lacks all that a read gives, no other key is sought in vain."""
     judged = JudgedDesign(
         Design(
@@ -262,7 +264,7 @@ def test_a_read_by_a_column_is_told_to_need_a_second_table() -> None:
     assert "a second table too, whose key begins with mail;" in remedy
 
 
-def test_a_recording_has_one_rate_whatever_part_is_replayed() -> None:
+def test_the_rate_of_a_recording_does_not_depend_on_the_replayed_half() -> None:
     """The own rate of a recording is that of all of it, also where its second half is replayed."""
     times = [1_700_000_000 + 60 * n for n in range(2_000)]
     times += [times[-1] + 6 * n for n in range(1, 2_001)]
@@ -279,7 +281,7 @@ def test_a_recording_has_one_rate_whatever_part_is_replayed() -> None:
 @pytest.mark.parametrize("gaps", [(10, 1), (1, 10)])
 @pytest.mark.parametrize("key", ["[at][user]", "[bucket(user, 4)][user][at]"])
 @pytest.mark.parametrize("capacity", ["1/s", "5000/s"])
-def test_a_declared_rate_is_that_of_the_whole_recording(
+def test_declaring_the_rate_of_a_recording_changes_no_figure(
     capacity: str, key: str, gaps: tuple[int, int]
 ) -> None:
     """A recording asks the same of a server, its own rate declared or not, all replayed or half."""
@@ -312,7 +314,7 @@ def test_a_declared_rate_is_that_of_the_whole_recording(
     assert all(len({*one}) == len(one) for one in findings)
 
 
-def test_events_of_one_time_tell_no_rate() -> None:
+def test_events_of_a_single_date_give_no_rate() -> None:
     """A file of one day with dates alone took no single millisecond."""
     text = {"type": "text", "max_bytes": 8}
     users, at = [f"u{n % 7 % 5}" for n in range(4_000)], [1_700_000_000_000] * 4_000
@@ -328,7 +330,9 @@ def test_events_of_one_time_tell_no_rate() -> None:
 @pytest.mark.parametrize(
     ("count", "seconds"), [(2, 0.001), (9, 3_600), (4_000, 0.9), (9, 0.2), (10, 2), (400, 1.5)]
 )
-def test_a_short_recording_tells_no_rate(count: int, seconds: float) -> None:
+def test_a_recording_of_few_events_or_under_a_second_gives_no_rate(
+    count: int, seconds: float
+) -> None:
     """Fewer than ten events, or those of less than a second, are no rate, and it is said so."""
     last = 1_000 * seconds - 1
     at = [1_700_000_000_000 + round(n * last / (count - 1)) for n in range(count)]
@@ -352,7 +356,7 @@ def test_a_short_recording_tells_no_rate(count: int, seconds: float) -> None:
         ("[at][user]", "1/s", "poor"),
     ],
 )
-def test_a_recording_that_is_too_much_is_no_better_without_a_declared_rate(
+def test_a_recorded_rate_is_graded_as_a_declared_one(
     key: str, capacity: str, expected: str
 ) -> None:
     """A recorded rate of 1/s, even on two servers or all on one of them, is graded as declared."""
@@ -375,7 +379,7 @@ def test_a_recording_that_is_too_much_is_no_better_without_a_declared_rate(
 
 
 @pytest.mark.parametrize("has_peak", [False, True])
-def test_a_peak_needs_the_buckets_that_the_mean_does_not(*, has_peak: bool) -> None:
+def test_buckets_are_proposed_for_a_peak_although_the_mean_is_low(*, has_peak: bool) -> None:
     """Ten times 5/s are little for a server; a minute of 60 times that rate is not."""
     text, start = {"type": "text", "max_bytes": 8}, 1_700_000_040
     at = [start + (n % 60 if has_peak and n % 2 else n) for n in range(8_000)]
