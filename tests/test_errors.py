@@ -66,7 +66,9 @@ def build_error(error_class: type[BaseException]) -> BaseException:
 @pytest.mark.parametrize(
     "error_class", list_error_classes(), ids=lambda each: f"{each.__module__}.{each.__qualname__}"
 )
-def test_an_error_of_each_class_comes_back_from_a_pickle(error_class: type[BaseException]) -> None:
+def test_a_pickled_error_keeps_its_class_text_and_attributes(
+    error_class: type[BaseException],
+) -> None:
     """A pickled or copied error has the class, the text and the attributes of the first."""
     error = build_error(error_class)
     error.__dict__.update(added=(1, 2))
@@ -77,7 +79,7 @@ def test_an_error_of_each_class_comes_back_from_a_pickle(error_class: type[BaseE
         assert repr(restored.__dict__) == repr(error.__dict__)
 
 
-def test_a_mistake_survives_a_pickle() -> None:
+def test_a_pickled_mistake_keeps_its_parts() -> None:
     """The parts of a message come back as they were, also those of a batch."""
     first = Unavailable("url", "no server answers", "a running server", "Start it.")
     batch = rowkey.BatchError([(3, RowError("host", "it is missing"))], 1, 10)
@@ -93,7 +95,7 @@ def raise_unavailable() -> None:
 
 
 @pytest.mark.long
-def test_an_error_of_a_worker_reaches_the_caller_of_a_pool() -> None:
+def test_an_error_in_a_worker_process_reaches_the_caller_of_the_pool() -> None:
     """A pool of processes raises the error of its worker and goes on."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         for _ in range(2):

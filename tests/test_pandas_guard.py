@@ -91,7 +91,7 @@ def test_no_command_imports_pandas(tmp_path: Path) -> None:
     assert expected == json.loads(done.stderr.splitlines()[-1]), done.stdout + done.stderr
 
 
-def test_the_import_of_pandas_fails_within_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_within_a_command_importing_pandas_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a command pandas is not installed; outside, it is."""
     monkeypatch.delitem(sys.modules, "pandas", raising=False)
     with skip_pandas(), pytest.raises(ModuleNotFoundError, match="faster without pandas"):
@@ -99,7 +99,7 @@ def test_the_import_of_pandas_fails_within_a_command(monkeypatch: pytest.MonkeyP
     assert find_spec("pandas") is not None
 
 
-def test_plugins_may_import_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plugins_may_import_pandas_within_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where another package offers plugins, pandas is importable within a command."""
     monkeypatch.setattr(plugins, "has_external_plugins", lambda: True)
     monkeypatch.delitem(sys.modules, "pandas", raising=False)

@@ -17,7 +17,7 @@ from rowkey import Progress
         (2_100, 2_000, None, None),
     ],
 )
-def test_the_rest_takes_as_long_as_what_was_done(
+def test_the_time_left_is_estimated_from_the_rate_since_the_first_report(
     done: int, total: int, share: float | None, remaining_s: float | None
 ) -> None:
     """Only what was done since the first report counts for the time left, if the total is known."""
@@ -27,7 +27,7 @@ def test_the_rest_takes_as_long_as_what_was_done(
     assert (done - 500) / 10 == last.rate
 
 
-def test_each_phase_has_its_own_beginning() -> None:
+def test_the_rate_of_a_phase_is_measured_from_its_first_report() -> None:
     """The first report of another phase begins it, with what is done by then."""
     copied = Progress("copy", 90, 100).follow(Progress("copy").follow(Progress(), 0.0), 9.0)
     begun = Progress("verify", 50, 100).follow(copied, 10.0)

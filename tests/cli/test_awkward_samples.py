@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_file_of_decimal_commas_is_drafted_simulated_and_loaded(folder: Path) -> None:
+def test_a_csv_with_decimal_commas_needs_no_options(folder: Path) -> None:
     """Semicolons, dates and commas are detected, told and declared; no option is needed."""
     (folder / "umsatz.csv").write_text(GERMAN)
     found = run("init", "umsatz.csv", "-o", "umsatz.toml")
@@ -71,7 +71,7 @@ def test_a_file_of_decimal_commas_is_drafted_simulated_and_loaded(folder: Path) 
         ("messages.log", SYSLOG, "the times of a log of syslog have no year"),
     ],
 )
-def test_an_uncertain_file_is_refused_with_an_option_that_works(
+def test_the_option_printed_for_an_ambiguous_file_makes_it_readable(
     folder: Path, name: str, text: str, problem: str
 ) -> None:
     """The printed option is given as it stands, and the draft then needs none."""
@@ -87,7 +87,7 @@ def test_an_uncertain_file_is_refused_with_an_option_that_works(
         assert run("simulate", "a.toml").code in (0, 1)
 
 
-def test_columns_that_become_no_fields_are_told(folder: Path) -> None:
+def test_init_reports_columns_that_become_no_fields(folder: Path) -> None:
     """`init` prints one line on standard error with the columns that it leaves out."""
     nested = {"tags": [["a"]] * 9, "none": [None] * 9}
     parquet.write_table(pa.table({"n": [*range(9)], **nested}), folder / "a.parquet")

@@ -35,7 +35,7 @@ clients     may work for 7 s without the catalog; a change waits for 1 s
 """
 
 
-def test_a_table_gets_another_number(things_folder: Path) -> None:
+def test_a_table_gets_another_bucket_count_and_keeps_every_row(things_folder: Path) -> None:
     """A changed bucket count is shown and listed, and every row is still found."""
     del things_folder
     assert (0, FIRST_OUTPUT, "") == run_buckets("show")
@@ -52,7 +52,9 @@ def test_a_table_gets_another_number(things_folder: Path) -> None:
     assert ["bucket(host, 4)", "bucket(host, 8)"] == [line[-15:] for line in lines]
 
 
-def test_a_time_that_was_lost_is_not_made_up(things_folder: Path) -> None:
+def test_a_rebuilt_catalog_shows_no_time_for_a_bucket_count_of_unknown_start(
+    things_folder: Path,
+) -> None:
     """A rebuilt catalog shows no time for a bucket count whose announcement is unknown."""
     del things_folder
     assert 0 == run_buckets("set", 8)[0]
@@ -73,7 +75,9 @@ def split_columns(line: str) -> list[str]:
     return [one.strip() for one in line.split("  ") if one.strip()]
 
 
-def test_one_that_is_announced_is_told(things_folder: Path) -> None:
+def test_an_unfinished_bucket_change_is_shown_with_the_command_that_completes_it(
+    things_folder: Path,
+) -> None:
     """An unfinished change is shown with the command that completes it, which works."""
     del things_folder
     with rowkey.open("things", "rocks:data") as table:
@@ -106,7 +110,7 @@ def list_regions() -> list[object]:
     return found
 
 
-def test_it_is_told_to_programs(things_folder: Path) -> None:
+def test_buckets_prints_json_and_progress_as_json_lines(things_folder: Path) -> None:
     """With -f json the result is JSON, and progress is lines of JSON on standard error."""
     del things_folder
     document = json.loads(run_buckets("show", "-f", "json")[1])
@@ -163,17 +167,19 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), WRONG, ids=str)
-def test_what_is_wrong_is_said(things_folder: Path, words: tuple[object, ...], said: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=str)
+def test_a_wrong_use_of_buckets_exits_with_2_and_changes_nothing(
+    things_folder: Path, arguments: tuple[object, ...], message: str
+) -> None:
     """A wrong use of `buckets` exits with 2, says why, and changes nothing."""
     del things_folder
-    code, out, err = run_buckets(*words)
+    code, out, err = run_buckets(*arguments)
     assert (2, "") == (code, out)
-    assert said in err
+    assert message in err
     assert FIRST_OUTPUT == run_buckets("show")[1]
 
 
-def test_a_table_that_is_not_there_is_told(things_folder: Path) -> None:
+def test_buckets_reports_a_missing_table_and_lists_the_existing_ones(things_folder: Path) -> None:
     """A missing table is named, with the tables that exist."""
     del things_folder
     done = run("buckets", "show", "thinks", *PLACE_OPTION)

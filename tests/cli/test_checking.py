@@ -53,7 +53,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_findings_of_the_severity_are_left_with_1(more: list[str], code: int) -> None:
+def test_check_exits_with_0_if_clean_1_with_findings_and_2_on_wrong_usage(
+    more: list[str], code: int
+) -> None:
     """A check exits with 0 if clean, 1 with findings, and 2 on wrong usage; `ok` says the same."""
     assert code == run("check", "front.toml", *more).code
     found = run("check", "front.toml", *more, "-f", "json")
@@ -62,7 +64,7 @@ def test_findings_of_the_severity_are_left_with_1(more: list[str], code: int) ->
 
 
 @pytest.mark.parametrize("level", ["info", "warning", "error", "never"])
-def test_a_broken_file_fails_at_every_level(folder: Path, level: str) -> None:
+def test_a_file_with_mistakes_exits_with_1_whatever_fail_on_says(folder: Path, level: str) -> None:
     """A file with mistakes exits with 1 whatever --fail-on gives, and only its document says so."""
     (folder / "broken.toml").write_text("table = 1\n")
     found = run("check", "broken.toml", "front.toml", "--fail-on", level, "-f", "json")
@@ -71,7 +73,7 @@ def test_a_broken_file_fails_at_every_level(folder: Path, level: str) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_findings_are_told_by_place_gravest_first() -> None:
+def test_findings_are_printed_by_severity_with_their_line() -> None:
     """Each finding is a line with its file and line number, by severity under counts."""
     lines = run("check", "front.toml").out.splitlines()
     told = lines[lines.index("1 warning") :]
@@ -82,14 +84,13 @@ def test_findings_are_told_by_place_gravest_first() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_an_unknown_rule_is_told_the_nearest() -> None:
+def test_an_unknown_rule_gets_the_nearest_as_suggestion() -> None:
     """An unknown rule is wrong usage, and the nearest rule is suggested."""
     found = run("check", "front.toml", "--select", "monotone-leed")
     assert "Did you mean monotone-lead?" in found.err
 
 
-def test_what_is_allowed_is_told_with_its_reason(folder: Path) -> None:
-    """An allowed finding is printed with its reason and not counted."""
+def test_an_allowed_finding_is_printed_with_its_reason_and_not_counted(folder: Path) -> None:
     (folder / "front.toml").write_text(
         TIME_FIRST_DESIGN.replace(
             '[host]"', '[host]" # rowkey: allow monotone-lead - one row a day'
@@ -106,8 +107,7 @@ def run_check_json(*arguments: object) -> dict[str, Any]:
     return found
 
 
-def test_machines_are_told_the_same(folder: Path) -> None:
-    """The JSON document has every documented field for each finding."""
+def test_the_json_of_check_has_every_documented_field_of_a_finding(folder: Path) -> None:
     (folder / "front.toml").write_text(
         TIME_FIRST_DESIGN.replace(
             'host = "text"', 'host = "text" # rowkey: allow unbounded-key - short'
@@ -126,7 +126,7 @@ def test_machines_are_told_the_same(folder: Path) -> None:
         assert path in CHECK_FIELDS or path.startswith("findings[].evidence.")
 
 
-def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
+def test_check_names_the_given_sample_and_refuses_an_unreadable_one(folder: Path) -> None:
     """A given sample is named with its events, and an unreadable one is wrong usage."""
     (folder / "rows.csv").write_text("ts,host,line\n" + "".join(f"{n},a,b\n" for n in range(200)))
     told = run_check_json("front.toml", "--sample", "rows.csv")
@@ -136,7 +136,7 @@ def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
     assert 2 == run("check", "front.toml", "--sample", "nothing.csv").code
 
 
-def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> None:
+def test_a_missing_declared_sample_is_reported_and_not_used(folder: Path) -> None:
     """A missing declared sample is reported, and the design is checked without it."""
     (folder / "front.toml").write_text(TIME_FIRST_DESIGN + '\n[sample]\npath = "nothing.csv"\n')
     found = run("check", "front.toml")
@@ -145,7 +145,7 @@ def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> No
     assert found.err.removeprefix("front.toml: ").strip() in run_check_json("front.toml")["remarks"]
 
 
-def test_copies_of_a_salted_row_are_told(folder: Path) -> None:
+def test_check_reports_that_a_salted_key_may_store_copies_of_a_row(folder: Path) -> None:
     """A salted key is reported, since a second put may store a copy of the row."""
     (folder / "front.toml").write_text(
         TIME_FIRST_DESIGN.replace("key", 'key = "[salt(4)][ts][host]" #', 1)
@@ -157,14 +157,14 @@ def test_copies_of_a_salted_row_are_told(folder: Path) -> None:
 # The catalogue
 
 
-def test_rules_are_listed() -> None:
+def test_the_rules_command_prints_a_line_for_each_rule() -> None:
     """`rowkey rules` prints a line for each rule, which begins with its code."""
     lines = run("rules").out.splitlines()
     assert len(RULES) == len(lines)
     assert all(rule.code == line[:5] for rule, line in zip(select_rules(), lines, strict=True))
 
 
-def test_a_rule_tells_all_about_itself() -> None:
+def test_the_explanation_of_a_rule_has_all_sections_and_examples() -> None:
     """The explanation of a rule has all sections and both example designs."""
     found = run("rules", "monotone-lead").out
     assert found.startswith("RK101 monotone-lead (warning): ")
@@ -173,7 +173,7 @@ def test_a_rule_tells_all_about_itself() -> None:
     assert '  key   = "[ts][host]"' in found
 
 
-def test_the_catalogue_is_told_to_machines() -> None:
+def test_the_json_list_of_rules_has_every_documented_field() -> None:
     """The JSON list of rules has every documented field for each rule."""
     told = json.loads(run("rules", "-f", "json").out)
     assert [rule.code for rule in select_rules()] == [one["code"] for one in told["rules"]]
@@ -204,7 +204,7 @@ where = "user = ?"
 """
 
 
-def test_fixes_are_written_and_told(folder: Path) -> None:
+def test_written_fixes_keep_comments_and_leave_nothing_to_fix(folder: Path) -> None:
     """Fixes keep comments, are reported on stderr, and leave no finding to fix."""
     (folder / "slow.toml").write_text(SLOW)
     found = run("check", "slow.toml", "--fix")
@@ -215,7 +215,7 @@ def test_fixes_are_written_and_told(folder: Path) -> None:
     assert "" == run("check", "slow.toml", "--fix").err
 
 
-def test_a_diff_writes_nothing(folder: Path) -> None:
+def test_check_diff_prints_the_changes_and_writes_no_file(folder: Path) -> None:
     """A diff prints the changes, writes no file, and exits with 1 if there are changes."""
     (folder / "slow.toml").write_text(SLOW)
     found = run("check", "slow.toml", "--diff", "--select", "RK406")

@@ -91,14 +91,13 @@ LIVE_OUTPUT: dict[str, Any] = {"capture_output": False}
 # Help
 
 
-def test_the_verbs_are_those_of_the_folder() -> None:
-    """Each file of the commands' folder is a command."""
+def test_each_file_of_the_commands_folder_is_a_command() -> None:
     files = Path(import_module("rowkey.cli.commands").__path__[0]).glob("[a-z]*.py")
     assert {"check", "simulate"} < {file.stem for file in files} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
-def test_each_verb_has_help_with_an_example(verb: str) -> None:
+def test_the_help_of_each_command_has_an_example(verb: str) -> None:
     """The help of each command has a description, its options and an example."""
     found = run(verb, "--help")
     assert (0, "") == (found.code, found.err)
@@ -119,10 +118,9 @@ def _list_examples(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
-def test_the_examples_of_the_help_work(
+def test_the_examples_in_the_help_run_without_error(
     verb: str, table_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each example of the help runs without an error."""
     monkeypatch.setenv("BROWSER", "true")  # the program that opens no browser
     for example in _list_examples(run(verb, "--help").out):
         if verb == "portal" and "--hash-password" not in example:
@@ -154,13 +152,11 @@ def _check_portal_example(example: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["check", "-h"]])
-def test_help_may_be_asked_for_in_short(arguments: list[str]) -> None:
-    """The option -h prints the same as --help."""
+def test_the_option_h_prints_the_same_as_help(arguments: list[str]) -> None:
     assert run(*arguments).out.startswith("Usage: rowkey")
 
 
-def test_the_version_is_that_of_the_package() -> None:
-    """The printed version is that of the package's metadata."""
+def test_the_printed_version_is_that_of_the_package_metadata() -> None:
     assert f"rowkey, version {version('rowkey')}\n" == run("--version").out
 
 
@@ -176,7 +172,7 @@ print(*sorted(sys.modules), file=sys.stderr)
 """
 
 
-def test_help_loads_no_package() -> None:
+def test_rowkey_help_imports_no_package() -> None:
     """`rowkey --help` imports neither click nor a package of rowkey, so that it starts fast."""
     done = subprocess.run(
         [sys.executable, "-c", LISTING_CODE], capture_output=True, text=True, check=True
@@ -203,7 +199,7 @@ def test_every_command_is_in_one_group_of_the_help() -> None:
     assert set(COMMAND_GROUPS) == set(listed.values())
 
 
-def test_help_is_what_the_command_says() -> None:
+def test_the_prebuilt_help_page_equals_what_click_prints() -> None:
     """The prebuilt help page is what click prints, also without a command."""
     spoken = run("--help").out
     assert spoken == run().err + run().out == run("--debug", "--help").out
@@ -213,7 +209,7 @@ def test_help_is_what_the_command_says() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_exit_codes() -> None:
+def test_exit_codes_are_0_for_clean_1_for_findings_and_2_for_wrong_usage() -> None:
     """The exit code is 0 for clean, 1 for findings unless disabled, and 2 for wrong usage."""
     found = {
         "check logs.toml": 0,
@@ -239,7 +235,7 @@ def test_exit_codes() -> None:
     assert found == {line: run(*line.split()).code for line in found}
 
 
-def test_a_hot_design_is_a_finding(folder: Path) -> None:
+def test_a_poor_verdict_exits_with_1_unless_findings_are_disabled(folder: Path) -> None:
     """A poor verdict exits with 1, or with 0 if findings are disabled."""
     hot = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]").replace('rate = "500/s"\n', "")
     hot = hot.replace("60s", "4s")
@@ -262,7 +258,7 @@ WRONG = [
 
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
 @pytest.mark.usefixtures("folder")
-def test_errors_are_short_and_go_to_stderr(arguments: list[str]) -> None:
+def test_an_error_is_at_most_three_lines_on_stderr(arguments: list[str]) -> None:
     """An error is at most three lines on stderr, without a traceback."""
     found = run(*arguments)
     assert (2, "") == (found.code, found.out)
@@ -272,7 +268,7 @@ def test_errors_are_short_and_go_to_stderr(arguments: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_file_with_many_mistakes_says_how_to_see_all() -> None:
+def test_two_mistakes_are_printed_with_the_command_that_prints_all() -> None:
     """A command prints two mistakes of a file and names the command that prints all."""
     lines = run("encode", "wrong.toml").err.splitlines()
     assert "rowkey: and 31 more mistakes; rowkey check wrong.toml prints all" == lines[2]
@@ -289,7 +285,7 @@ def test_a_file_with_many_mistakes_says_how_to_see_all() -> None:
         ("exp", "explain"),
     ],
 )
-def test_an_unknown_command_suggests_the_one_meant(typed: str, meant: str) -> None:
+def test_a_misspelt_or_foreign_command_gets_a_suggestion(typed: str, meant: str) -> None:
     """A misspelt, shortened or foreign command name gets a suggestion."""
     assert (
         f"rowkey: unknown command '{typed}'. Did you mean {meant}?" == run(typed).err.split("\n")[0]
@@ -297,7 +293,7 @@ def test_an_unknown_command_suggests_the_one_meant(typed: str, meant: str) -> No
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
-def test_an_option_is_no_value_of_another(verb: str) -> None:
+def test_an_option_without_its_value_does_not_take_the_next_option_as_value(verb: str) -> None:
     """An option that needs a value and is followed by an option says so in one sentence."""
     command = program.get_command(click.Context(program), verb)
     assert isinstance(command, GroupedCommand)
@@ -310,12 +306,12 @@ def test_an_option_is_no_value_of_another(verb: str) -> None:
                 command.make_context(verb, ["x", name, "-q"])
 
 
-def test_an_unknown_command_near_none_lists_all() -> None:
+def test_an_unknown_command_that_resembles_none_lists_all_commands() -> None:
     """An unknown name that resembles no command lists all commands."""
     assert f"Commands: {', '.join(COMMANDS)}." in run("frobnicate").err
 
 
-def test_format_is_always_that_of_the_output(folder: Path) -> None:
+def test_the_format_option_always_sets_the_output_format(folder: Path) -> None:
     """`--format` and `-f` always set the output, and `--sample-format` sets the input."""
     for name in COMMANDS:
         command = program.get_command(click.Context(program), name)
@@ -327,7 +323,9 @@ def test_format_is_always_that_of_the_output(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_documented_completion_works(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_documented_line_installs_shell_completion(
+    shell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The documented line installs a completion of commands in each shell."""
     page = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
     assert f"_ROWKEY_COMPLETE={shell}_source rowkey" in page.read_text(encoding="utf-8")
@@ -339,7 +337,7 @@ def test_the_documented_completion_works(shell: str, monkeypatch: pytest.MonkeyP
     assert "simulate" in run().out
 
 
-def test_an_option_has_one_short_form_and_one_metavar() -> None:
+def test_an_option_has_the_same_spelling_in_all_commands() -> None:
     """An option of several commands is spelled alike in all of them."""
     spellings: dict[str, set[tuple[str | None, ...]]] = {}
     for name in COMMANDS:
@@ -356,7 +354,7 @@ def test_an_option_has_one_short_form_and_one_metavar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "completed"),
+    ("arguments", "completed"),
     [
         ("rowkey check --fa", "plain,--fail-on"),
         ("rowkey check lo", "file,lo"),
@@ -365,19 +363,19 @@ def test_an_option_has_one_short_form_and_one_metavar() -> None:
         ("rowkey simulate x --sample e", "file,e"),
     ],
 )
-def test_options_values_and_files_are_completed(
-    words: str, completed: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_completion_suggests_options_values_and_files(
+    arguments: str, completed: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Completion knows options, values and files, also next to a broken settings file."""
     (folder / "rowkey.toml").write_text("wrong = 1\n")
     monkeypatch.setenv("_ROWKEY_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", words)
-    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    monkeypatch.setenv("COMP_WORDS", arguments)
+    monkeypatch.setenv("COMP_CWORD", str(len(arguments.split()) - 1))
     found = run()
     assert (completed, "") == (found.out.splitlines()[0], found.err)
 
 
-def test_the_version_is_printed() -> None:
+def test_the_version_options_print_the_package_version() -> None:
     """`-V` and `--version` print the version of the package."""
     expected = f"rowkey, version {version('rowkey')}\n"
     assert [expected, expected] == [run(option).out for option in ("-V", "--version")]
@@ -395,14 +393,16 @@ def test_a_file_is_overwritten_only_by_force(folder: Path, line: str) -> None:
     assert "mine" != (folder / "out").read_text()
 
 
-def test_splits_begin_with_a_recommendation(folder: Path) -> None:
+def test_the_splits_command_prints_the_recommended_number_first(folder: Path) -> None:
     """The output of `splits` begins with the number of regions, then its sources."""
     lines = run("splits", folder / "logs.toml").err.splitlines()
     assert "Recommended: 16 regions, as the design has." == lines[0]
     assert lines.index("What each source says:") > 1
 
 
-def test_a_mistake_of_ours_is_told_as_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_exits_with_70_and_shows_no_traceback(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An unexpected error exits with 70, and only --debug shows the traceback."""
     import rowkey.design
 
@@ -417,12 +417,11 @@ def test_a_mistake_of_ours_is_told_as_one(folder: Path, monkeypatch: pytest.Monk
         run("--debug", "encode", folder / "logs.toml")
 
 
-def test_debug_shows_where_an_error_arose(folder: Path) -> None:
-    """With --debug an error shows its traceback."""
+def test_the_debug_option_shows_the_traceback_of_an_error(folder: Path) -> None:
     assert "Traceback" in spawn("--debug", "encode", str(folder / "wrong.toml")).stderr
 
 
-def test_a_full_disk_is_told_in_a_line() -> None:
+def test_a_full_disk_is_reported_in_one_line() -> None:
     """A full disk is reported in one line without a traceback."""
     with Path("/dev/full").open("w", encoding="ascii") as full:
         done = spawn("schema", stdout=full, stderr=subprocess.PIPE, **LIVE_OUTPUT)
@@ -431,7 +430,7 @@ def test_a_full_disk_is_told_in_a_line() -> None:
     assert done.stderr == f"{said}Free space on the disk, or write to another place.\n"
 
 
-def test_a_closed_pipe_is_quiet(folder: Path) -> None:
+def test_a_closed_pipe_ends_the_command_without_a_message(folder: Path) -> None:
     """A closed pipe ends the command without a message and with its own exit code."""
     rows = '{"host": "web-1", "ts": 1609459200000}\n' * 50_000
     command = f"{shlex.join(ROWKEY)} encode logs.toml | head -1; exit ${{PIPESTATUS[0]}}"
@@ -443,7 +442,7 @@ def test_a_closed_pipe_is_quiet(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["simulate logs.toml", "schema", "check logs.toml"])
-def test_a_closed_pipe_is_no_finding(folder: Path, line: str) -> None:
+def test_the_exit_code_for_a_closed_pipe_is_not_that_of_a_finding(folder: Path, line: str) -> None:
     """With a closed pipe the exit code is neither 0 nor that of a finding."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -452,7 +451,7 @@ def test_a_closed_pipe_is_no_finding(folder: Path, line: str) -> None:
     assert (128 + signal.SIGPIPE, "") == (done.returncode, done.stderr)
 
 
-def test_an_interrupted_simulation_leaves_with_130(folder: Path) -> None:
+def test_an_interrupted_simulation_exits_with_130(folder: Path) -> None:
     """A simulation that gets Ctrl-C prints one word and exits with 130."""
     (folder / "long.toml").write_text(LOGS.replace("500/s", "1000000/s").replace("60s", "15m"))
     command = [*ROWKEY, "simulate", "long.toml", "--progress", "json"]
@@ -499,14 +498,14 @@ def _run_on_terminal(folder: Path, words: tuple[str, ...] = SIMULATION, **enviro
     return shown.decode()
 
 
-def test_colour_is_for_terminals_that_want_it(folder: Path) -> None:
+def test_colours_are_printed_on_a_terminal_unless_no_color_is_set(folder: Path) -> None:
     """A terminal gets colours, and with NO_COLOR no escape codes."""
     assert ESCAPE in _run_on_terminal(folder)
     assert ESCAPE not in _run_on_terminal(folder, NO_COLOR="1")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_a_check_fits_the_terminal(folder: Path, width: int) -> None:
+def test_check_wraps_findings_to_the_width_of_the_terminal(folder: Path, width: int) -> None:
     """Findings are wrapped to the width of the terminal and coloured, unless NO_COLOR is set."""
     words = ("check", "logs.toml", "--fail-on", "never")
     coloured = _run_on_terminal(folder, words, COLUMNS=str(width))
@@ -518,8 +517,9 @@ def test_a_check_fits_the_terminal(folder: Path, width: int) -> None:
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
-def test_pipes_get_plain_text(verb: str, table_folder: Path) -> None:
-    """Output into a pipe has no escape codes and no progress."""
+def test_output_into_a_pipe_has_no_escape_codes_and_no_progress(
+    verb: str, table_folder: Path
+) -> None:
     command = program.get_command(click.Context(program), verb)
     assert command is not None
     takes = {one.name for one in command.params if isinstance(one, click.Argument)}
@@ -537,7 +537,7 @@ def test_pipes_get_plain_text(verb: str, table_folder: Path) -> None:
     assert (0, "") == (done.returncode, re.sub(r"[^\x1b\r]", "", done.stdout + done.stderr))
 
 
-def test_a_terminal_that_knows_no_unicode_is_no_error(folder: Path) -> None:
+def test_an_ascii_terminal_gets_escaped_characters(folder: Path) -> None:
     """An ASCII terminal gets escaped characters, and valid JSON."""
     design = LOGS.replace("host", '"größe"').replace('"größe",', '"größe",')
     (folder / "g.toml").write_text(design.replace('"[', "'''[").replace(']"', "]'''"))

@@ -37,7 +37,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_rows_are_written_read_and_dropped_together() -> None:
+def test_rows_of_companion_tables_are_written_read_and_dropped_together() -> None:
     """What `put` and `load` write is found through every table, and `drop` removes all."""
     assert 0 == run("put", "orders.toml", *ON, *ROW).code
     Path("rows.csv").write_text("user,at,number\nb,1600000000,4\n", encoding="utf-8")
@@ -58,7 +58,7 @@ def test_rows_are_written_read_and_dropped_together() -> None:
         assert [] == engine.list_tables()
 
 
-def test_explain_names_the_table() -> None:
+def test_explain_says_which_table_serves_a_read_and_why() -> None:
     """`explain` says which table serves a read and why, as text and as JSON."""
     said = run("explain", "orders.toml", "--where", "number=3").out
     assert (
@@ -73,7 +73,7 @@ def test_explain_names_the_table() -> None:
     assert "table   orders_by_number: " in run("explain", "orders.toml", "one order").out
 
 
-def test_repair_compares_companions() -> None:
+def test_repair_makes_companion_tables_equal_after_confirmation() -> None:
     """`repair` reports differing rows, and repairs them with --yes."""
     assert 0 == run("put", "orders.toml", *ON, *ROW).code
     equal = run("repair", "orders.toml", *ON)
@@ -101,7 +101,7 @@ def test_repair_compares_companions() -> None:
     assert 0 == run("repair", "orders.toml", *ON).code
 
 
-def test_repair_counts_cells_of_no_design() -> None:
+def test_cells_of_other_programs_are_counted_and_not_taken_for_differences_of_companions() -> None:
     """Cells of other programs are counted table by table; they are no difference."""
     assert 0 == run("put", "orders.toml", *ON, *ROW).code
     with rowkey.open("orders", "rocks:data") as table:
@@ -125,7 +125,7 @@ def test_repair_counts_cells_of_no_design() -> None:
     assert {path for path in list_paths(document) if path != "tables"} <= REPAIR_FIELDS.keys()
 
 
-def test_repair_removes_the_entry_of_a_lost_main_table() -> None:
+def test_repair_removes_only_the_entry_of_a_companion_without_its_main_table() -> None:
     """Without its main table a companion cannot be compared: only the catalog is repaired."""
     with open_engine("rocks:data") as engine:
         engine.drop_table("orders")
@@ -136,7 +136,7 @@ def test_repair_removes_the_entry_of_a_lost_main_table() -> None:
     assert 0 == run("create", "orders.toml", *ON).code
 
 
-def test_repair_creates_a_lost_companion() -> None:
+def test_repair_creates_and_fills_a_lost_companion_table() -> None:
     """`repair --yes` removes the entry of a lost companion, creates the table and fills it."""
     assert 0 == run("put", "orders.toml", *ON, *ROW).code
     with open_engine("rocks:data") as engine:
@@ -152,7 +152,7 @@ def test_repair_creates_a_lost_companion() -> None:
     assert "1\n" == run("count", "orders_by_time", *ON).out
 
 
-def test_ddl_prints_the_tables_that_create_makes() -> None:
+def test_the_ddl_of_companions_makes_the_tables_that_create_makes() -> None:
     """The script of each table has all attributes of the created table, its main table too."""
     with open_engine("rocks:data") as engine:
         specs = {name: engine.open_table(name).spec for name in KEYS}

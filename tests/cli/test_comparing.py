@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("count", [2, 8])
-def test_the_table_fits_80_columns(count: int) -> None:
+def test_the_comparison_table_fits_80_columns(count: int) -> None:
     """The table of two or eight designs fits 80 columns and has a figure for each."""
     designs = [FRONT, HOSTS, *[FRONT] * (count - 2)]
     told = run("compare", *designs, "--sample", "events.csv")
@@ -74,7 +74,7 @@ def test_the_table_fits_80_columns(count: int) -> None:
         ),
     ],
 )
-def test_every_transform_is_compared_and_reported(
+def test_any_valid_key_can_be_compared_and_reported(
     folder: Path, command: str, transforms: list[str]
 ) -> None:
     """Any valid key has figures next to other keys, in the table and in a report."""
@@ -87,7 +87,7 @@ def test_every_transform_is_compared_and_reported(
     assert [] == [KEYS[one] for one in transforms if KEYS[one] not in shown]
 
 
-def test_rows_left_out_are_told(folder: Path) -> None:
+def test_skipped_lines_of_the_sample_are_counted_in_a_comparison(folder: Path) -> None:
     """Skipped lines of the sample are counted in the table and for each design in JSON."""
     path = folder / "events.csv"
     path.write_text(path.read_text("utf-8") + "h-1,never\n")
@@ -102,7 +102,7 @@ def test_rows_left_out_are_told(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_best_of_a_row_is_marked() -> None:
+def test_the_best_figure_of_each_row_is_marked_by_a_star() -> None:
     """The best figure of a row is marked by a star, which needs no colour."""
     told = run("compare", FRONT, HOSTS, "--sample", "events.csv").out.splitlines()
     rows = {line[:24].strip(): line[24:].split() for line in reversed(told) if line[24:]}
@@ -115,7 +115,7 @@ def test_the_best_of_a_row_is_marked() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_every_json_field_is_documented() -> None:
+def test_the_json_of_a_comparison_has_exactly_the_documented_fields() -> None:
     """The JSON document has exactly the fields of the reference."""
     told = run("compare", FRONT, HOSTS, "--sample", "events.csv", "-f", "json")
     document = json.loads(told.out)
@@ -131,7 +131,7 @@ def test_every_json_field_is_documented() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_same_seed_gives_the_same_document() -> None:
+def test_two_comparisons_with_one_seed_give_the_same_json() -> None:
     """Two comparisons with one seed are equal except for the time per key."""
 
     def document() -> list[object]:
@@ -141,7 +141,7 @@ def test_the_same_seed_gives_the_same_document() -> None:
     assert document() == document()
 
 
-def test_mistakes_of_all_files_are_told_at_once(folder: Path) -> None:
+def test_the_mistakes_of_all_compared_files_are_printed_at_once(folder: Path) -> None:
     """The mistakes of all files are printed with file and line, and the exit code is 2."""
     (folder / "one.toml").write_text('table = "logs"\nkey = "[x]"\n[fields]\nhost = "text"\n')
     (folder / "two.toml").write_text('table = "logs"\nkey = "[host]"\n[fields]\nhost = "txt"\n')
@@ -154,30 +154,28 @@ def test_mistakes_of_all_files_are_told_at_once(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ([], "front.toml: sample: the design declares no sample; expected a file of recorded"),
         ([FRONT, "--sample", "none.csv"], "none.csv"),
     ],
 )
-def test_what_cannot_be_compared_leaves_with_2(more: list[str], said: str) -> None:
+def test_incomparable_designs_exit_with_2_and_the_reason(more: list[str], message: str) -> None:
     """Designs that cannot be compared exit with 2 and a message that says why."""
     told = run("compare", FRONT, HOSTS, *more)
     assert (2, "") == (told.code, told.out)
-    assert said in told.err
+    assert message in told.err
 
 
 @pytest.mark.usefixtures("folder")
-def test_one_design_is_no_comparison() -> None:
-    """A comparison needs two to eight designs."""
+def test_a_comparison_needs_two_to_eight_designs() -> None:
     alone = run("compare", FRONT, "--sample", "events.csv").err
     assert "1 design cannot be compared; expected 2 to 8 designs" in alone
     many = run("compare", *[FRONT] * 9, "--sample", "events.csv").err
     assert "9 designs cannot be compared; expected 2 to 8 designs" in many
 
 
-def test_a_reason_is_told_once_for_all_designs(tmp_path: Path) -> None:
-    """A reason that applies to three designs is printed once."""
+def test_a_reason_that_applies_to_three_designs_is_printed_once(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text(
         "host,ts,v\n" + "".join(f"h{n % 9},{n},1\n" for n in range(90)), encoding="utf-8"
     )

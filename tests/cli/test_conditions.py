@@ -13,7 +13,7 @@ from rowkey.cli.conditions import format_where_option, parse_conditions
 from rowkey.schema import Condition, parse_where
 
 
-def test_a_condition_means_what_it_means_in_a_design_file() -> None:
+def test_a_where_option_is_parsed_as_where_in_a_design_file() -> None:
     """Options are parsed as `where` in a design file, and joined."""
     texts = ["host='a' and n in (1, 2)", "ts>=2021-01-01"]
     assert parse_where(" and ".join(texts)) == tuple(parse_conditions(texts))
@@ -32,7 +32,7 @@ def test_a_condition_means_what_it_means_in_a_design_file() -> None:
         ("x" * 10**6, "the text has 1,000,000 characters"),
     ],
 )
-def test_what_is_no_condition_is_told(text: str, what: str) -> None:
+def test_an_invalid_condition_is_refused_in_one_line_with_its_place(text: str, what: str) -> None:
     """A text that is not understood is refused in one short line with its place."""
     with pytest.raises(click.UsageError) as told:
         parse_conditions([text])
@@ -47,7 +47,7 @@ NAMES = st.builds(str.__add__, LETTERS, st.text(WORD_CHARACTERS, max_size=8))
 
 
 @given(NAMES, st.text(st.characters(exclude_characters="\0"), max_size=20))
-def test_the_option_for_a_value_finds_it(name: str, value: str) -> None:
+def test_the_where_option_that_a_message_suggests_finds_the_value(name: str, value: str) -> None:
     """The option that a message suggests for FIELD=VALUE is a condition with this value."""
     (option, text) = shlex.split(format_where_option(f"{name}={value}"))
     [condition] = parse_conditions([text])
@@ -55,7 +55,9 @@ def test_the_option_for_a_value_finds_it(name: str, value: str) -> None:
 
 
 @given(NAMES, st.lists(st.text(max_size=20) | st.integers(), min_size=1, max_size=5))
-def test_every_value_can_be_asked_for(name: str, values: list[str | int]) -> None:
+def test_any_text_or_number_can_be_compared_in_a_condition(
+    name: str, values: list[str | int]
+) -> None:
     """Any text in quotes and any number can be compared, also if it is in no normal form."""
     condition = Condition(name, "in", tuple(values))
     [found] = parse_conditions([str(condition)])

@@ -81,22 +81,24 @@ def parse(text: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "words", [SCAN, DUMP, (*DUMP, "--spreadsheet"), (*DUMP, "-o", "/dev/stdout")]
+    "arguments", [SCAN, DUMP, (*DUMP, "--spreadsheet"), (*DUMP, "-o", "/dev/stdout")]
 )
-def test_csv_on_a_terminal_holds_no_character_that_moves_its_cursor(words: tuple[str, ...]) -> None:
+def test_csv_on_a_terminal_has_control_characters_escaped(arguments: tuple[str, ...]) -> None:
     """On a terminal CSV has control characters of values and names escaped."""
-    printed, said = run_on_terminal(*words)
+    printed, said = run_on_terminal(*arguments)
     assert ([], []) == (find_unsafe_characters(printed), find_unsafe_characters(said))
     names = [row[next(key for key in row if "name" in key)] for row in parse(printed)]
     assert {"web\\x1b[2J1", "a\\nb\\tc", "größe '=1"} <= set(names)
 
 
-@pytest.mark.parametrize(("words", "encoding"), [(SCAN, "ascii"), (DUMP, "latin-1")])
-def test_csv_in_a_pipe_is_exact(words: tuple[str, ...], encoding: str) -> None:
+@pytest.mark.parametrize(("arguments", "encoding"), [(SCAN, "ascii"), (DUMP, "latin-1")])
+def test_csv_in_a_pipe_has_every_character_as_stored(
+    arguments: tuple[str, ...], encoding: str
+) -> None:
     """CSV in a pipe is UTF-8 with every character as stored, and `load` reads it."""
     start = f"import sys; sys.stdout.reconfigure(encoding={encoding!r}); {MAIN}"
     env = {**os.environ, CODE: start}
-    command = [find_command(), *words]
+    command = [find_command(), *arguments]
     done = subprocess.run(command, capture_output=True, check=True, env=env)
     found = {row["id"]: row["=name"] for row in parse(done.stdout.decode())}
     assert {str(row["id"]): row.get("=name", "") for row in ROWS} == found
@@ -107,16 +109,16 @@ def test_csv_in_a_pipe_is_exact(words: tuple[str, ...], encoding: str) -> None:
     assert rows[0] == rows[1]
 
 
-@pytest.mark.parametrize("words", [SCAN, DUMP, (*DUMP, "-o", "notes.csv")])
-def test_cells_that_a_spreadsheet_runs_are_counted_once(words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("arguments", [SCAN, DUMP, (*DUMP, "-o", "notes.csv")])
+def test_cells_that_look_like_formulas_are_counted_once(arguments: tuple[str, ...]) -> None:
     """Texts and names that look like formulas are counted, negative numbers are not."""
     begin = f"{N_FORMULAS} text cells begin with =, +, -, @, a tab or a line end"
     fix = "a spreadsheet may run as a formula; write CSV for a spreadsheet with --spreadsheet"
-    found = run(*words)
+    found = run(*arguments)
     assert [f"{begin}, which {fix}"] == [one for one in found.err.splitlines() if "cells" in one]
 
 
-def test_csv_for_a_spreadsheet_holds_no_formula() -> None:
+def test_the_spreadsheet_option_prefixes_formulas_with_an_apostrophe() -> None:
     """With --spreadsheet a formula gets a leading ', with a warning not to load the file."""
     found = run(*DUMP, "--spreadsheet")
     assert 0 == found.code
@@ -132,7 +134,7 @@ def test_csv_for_a_spreadsheet_holds_no_formula() -> None:
     assert ("a=1", "'@work") == (rows[-2]["'=name"], rows[-2]["kind"])
 
 
-def test_rows_without_formulas_are_written_without_a_word() -> None:
+def test_the_spreadsheet_option_changes_nothing_without_formulas() -> None:
     """Rows without formulas give the same CSV with --spreadsheet, without a message."""
     (design := Path("plain.toml")).write_text(DESIGN.replace('"=name"', "name"), "utf-8")
     on = ("--on", "rocks:plain")
@@ -144,7 +146,7 @@ def test_rows_without_formulas_are_written_without_a_word() -> None:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet", "arrow"])
-def test_only_csv_is_written_for_a_spreadsheet(form: str) -> None:
+def test_the_spreadsheet_option_is_refused_for_other_formats_than_csv(form: str) -> None:
     """--spreadsheet with another format is wrong usage, and nothing is written."""
     for words in (["-f", form], ["-o", f"notes.{form}"]):
         found = run(*DUMP[:-2], *words, "--spreadsheet")
@@ -154,7 +156,7 @@ def test_only_csv_is_written_for_a_spreadsheet(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["table", "json", "jsonl"])
-def test_other_forms_hold_no_such_character_either(form: str) -> None:
+def test_other_formats_on_a_terminal_have_no_control_characters(form: str) -> None:
     """Other formats have no control characters in values and names either."""
     found = run(*SCAN[:-1], form)
     assert ([], "") == (find_unsafe_characters(found.out), found.err)
@@ -165,7 +167,9 @@ CELLS = st.text(st.sampled_from([*FORMULA_STARTS, *",\"';x ", "\x1b", "\u202e", 
 
 
 @given(st.lists(st.tuples(st.none() | CELLS, st.integers(-9, 9)), max_size=5), st.booleans())
-def test_any_text_is_exact_or_guarded(cells: list[tuple[str | None, int]], guards: bool) -> None:
+def test_csv_reads_back_as_written_except_for_guarded_formulas(
+    cells: list[tuple[str | None, int]], guards: bool
+) -> None:
     """CSV reads back as written, with a leading ' in exactly the counted cells."""
     encoder = CsvEncoder(["t", "n"], ["t"], guards_formulas=guards, escapes_controls=False)
     rows = [{"t": text, "n": number} for text, number in cells]

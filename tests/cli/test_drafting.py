@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_draft_is_printed() -> None:
+def test_init_without_o_prints_the_draft_to_standard_output() -> None:
     """Without -o the draft alone goes to standard output."""
     found = run("init", "web logs.csv")
     assert (0, "") == (found.code, found.err)
@@ -30,7 +30,7 @@ def test_a_draft_is_printed() -> None:
     assert "[bucket(host, 16)][host][desc(time)][seq]" == design.declaration.key
 
 
-def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
+def test_a_draft_written_with_o_works_in_other_commands(folder: Path) -> None:
     """With -o the draft is a file that names the sample and works in other commands."""
     (folder / "designs").mkdir()
     found = run(
@@ -39,7 +39,7 @@ def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
     )  # fmt: skip
     said = "designs/logs.toml: the key is [bucket(host, 6)][host][desc(time)][seq]\n"
     assert (0, "") == (found.code, found.out)
-    assert found.err.startswith(f"{said}GOOD: writes: even, the busiest of 3 servers takes ")
+    assert found.err.startswith(f"{said}GOOD: writes: even, ")
     design = Design.read(folder / "designs" / "logs.toml")
     assert ("ops:logs", 3) == (design.table, design.cluster.servers)
     assert 0 == run("check", "designs/logs.toml").code
@@ -48,8 +48,7 @@ def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
     assert 0 == run("explain", "designs/logs.toml").code
 
 
-def test_a_file_that_is_there_is_kept(folder: Path) -> None:
-    """An existing file is not overwritten."""
+def test_init_does_not_overwrite_an_existing_file(folder: Path) -> None:
     (folder / "logs.toml").write_text("mine")
     found = run("init", "web logs.csv", "-o", "logs.toml")
     assert 2 == found.code
@@ -57,7 +56,7 @@ def test_a_file_that_is_there_is_kept(folder: Path) -> None:
     assert "mine" == (folder / "logs.toml").read_text()
 
 
-def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
+def test_init_reports_a_missing_empty_or_unknown_file(folder: Path) -> None:
     """A missing, empty or unknown file exits with 2 and a message."""
     (folder / "empty.csv").write_text("a,a\n")
     (folder / "rows.xyz").write_text("a\n1\n")
@@ -72,7 +71,7 @@ def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_format_may_be_given() -> None:
+def test_the_draft_declares_the_given_sample_format() -> None:
     """--sample-format sets how the file is read, and the draft declares it."""
     found = run("init", "web logs.csv", "--sample-format", "csv")
     assert 0 == found.code
@@ -82,7 +81,7 @@ def test_the_format_may_be_given() -> None:
 FORMAT_TABLE = """{ kind = "csv", names = ["a", "b", "c"] }"""
 
 
-def test_the_format_may_be_given_with_its_options(folder: Path) -> None:
+def test_the_sample_format_option_takes_the_inline_table_of_a_design_file(folder: Path) -> None:
     """--sample-format takes the inline table of the design file, and the draft declares it."""
     (folder / "web logs.csv").write_text(ROWS)
     found = run("init", "web logs.csv", "--sample-format", FORMAT_TABLE)
@@ -100,7 +99,7 @@ def test_the_format_may_be_given_with_its_options(folder: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_a_malformed_format_is_refused(text: str, problem: str) -> None:
+def test_a_malformed_sample_format_is_refused_with_a_valid_example(text: str, problem: str) -> None:
     """A malformed --sample-format is an error of the command line that shows a valid one."""
     found = run("init", "web logs.csv", "--sample-format", text)
     assert (2, "") == (found.code, found.out)

@@ -32,7 +32,9 @@ def run_piped(*more: str) -> bytes:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_a_file_holds_what_would_be_printed(things_folder: Path, form: str) -> None:
+def test_a_dump_into_a_file_equals_the_dump_on_standard_output(
+    things_folder: Path, form: str
+) -> None:
     """A text dump is the same in a file and on standard output."""
     del things_folder
     expected = run_piped(*DUMP, "-f", form)
@@ -43,7 +45,7 @@ def test_a_file_holds_what_would_be_printed(things_folder: Path, form: str) -> N
     assert expected == run_piped(*DUMP, "-f", form, "-o", "-")
 
 
-def test_columns_hold_the_types_of_the_fields(things_folder: Path) -> None:
+def test_dumped_columns_have_the_types_of_their_fields(things_folder: Path) -> None:
     """Parquet and both Arrow formats have a column of the right type for each field."""
     del things_folder
     for name in ("a.parquet", "a.arrow", "a.arrows"):
@@ -61,7 +63,7 @@ def test_columns_hold_the_types_of_the_fields(things_folder: Path) -> None:
     assert pa.decimal128(10, 2) == tables[0].schema.field("price").type
 
 
-def test_a_scan_is_written_with_its_conditions(things_folder: Path) -> None:
+def test_a_scan_into_a_file_obeys_order_limit_and_conditions(things_folder: Path) -> None:
     """A scan into a file obeys order, limit and conditions, and .json has a row per line."""
     del things_folder
     more = ("--where", "host=web-1", "--order", "ts", "--limit", "2")
@@ -74,8 +76,7 @@ def test_a_scan_is_written_with_its_conditions(things_folder: Path) -> None:
     assert [-7, 2**63 - 1] == parquet.read_table("a.parquet").column("hits").to_pylist()
 
 
-def test_a_table_without_rows_is_a_file_without_rows(things_folder: Path) -> None:
-    """The dump of an empty table has its columns."""
+def test_the_dump_of_an_empty_table_has_its_columns(things_folder: Path) -> None:
     del things_folder
     assert 0 == run("create", "things.toml", "--on", "rocks:empty").code
     for name in ("a.parquet", "a.arrow", "a.csv", "a.jsonl"):
@@ -86,7 +87,7 @@ def test_a_table_without_rows_is_a_file_without_rows(things_folder: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "what"),
+    ("arguments", "message"),
     [
         (
             ["-o", "rows.dat"],
@@ -106,20 +107,20 @@ def test_a_table_without_rows_is_a_file_without_rows(things_folder: Path) -> Non
         (["-f", "table"], "'table' is not one of 'jsonl', 'csv', 'arrow', 'parquet'."),
     ],
 )
-def test_a_file_that_cannot_be_is_told(things_folder: Path, words: list[str], what: str) -> None:
+def test_an_impossible_output_file_is_wrong_usage_and_leaves_nothing(
+    things_folder: Path, arguments: list[str], message: str
+) -> None:
     """An impossible output file is wrong usage in one line, and nothing is left."""
     before = sorted(path.name for path in things_folder.iterdir())
-    done = run(*DUMP, *words)
+    done = run(*DUMP, *arguments)
     assert (2, "", 2) == (done.code, done.out, done.err.count("\n"))
-    assert what in done.err
+    assert message in done.err
     assert before == sorted(path.name for path in things_folder.iterdir())
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
 @pytest.mark.parametrize("stood", [True, False], ids=["over", "new"])
-def test_what_breaks_a_dump_leaves_no_half_file(
-    things_folder: Path, form: str, stood: bool
-) -> None:
+def test_a_failed_dump_leaves_no_partial_file(things_folder: Path, form: str, stood: bool) -> None:
     """A failed dump leaves the earlier file or none, and no partial file."""
     path = things_folder / f"a.{form}"
     if stood:
@@ -140,7 +141,7 @@ def test_what_breaks_a_dump_leaves_no_half_file(
     assert not stood or path.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_dump_that_is_killed_leaves_no_name(things_folder: Path) -> None:
+def test_a_killed_dump_leaves_at_most_a_file_named_as_partial(things_folder: Path) -> None:
     """A killed dump leaves at most a file whose name says that it is partial."""
     assert (
         -signal.SIGKILL
@@ -153,7 +154,9 @@ def test_a_dump_that_is_killed_leaves_no_name(things_folder: Path) -> None:
     assert "5 rows written to a.csv\n" == run(*DUMP, "-o", "a.csv").err
 
 
-def test_a_link_and_a_device_stay_what_they_are(things_folder: Path) -> None:
+def test_a_dump_follows_a_link_and_writes_to_a_device_without_replacing_it(
+    things_folder: Path,
+) -> None:
     """A dump follows a link and writes to a device, and replaces neither."""
     (things_folder / "there.csv").write_text("")
     (things_folder / "link.csv").symlink_to("there.csv")
@@ -164,7 +167,7 @@ def test_a_link_and_a_device_stay_what_they_are(things_folder: Path) -> None:
     assert not Path(os.devnull).is_file()
 
 
-def test_a_pipe_that_is_closed_early_is_no_error_of_ours(things_folder: Path) -> None:
+def test_a_pipe_closed_during_a_dump_gives_no_message(things_folder: Path) -> None:
     """A pipe that is closed early gives no message, only an exit code."""
     lines = [json.dumps({"host": f"{n:05}" * 20, "ts": n}) for n in range(8_000)]
     (things_folder / "rows.jsonl").write_text("\n".join(lines))
@@ -200,7 +203,7 @@ v = "timestamp_{}"
         rounds=3,
     ),
 )
-def test_a_time_in_a_dump_keeps_its_meaning(
+def test_a_dumped_time_is_loaded_as_the_same_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unit: str, name: str, number: int
 ) -> None:
     """A dump is loaded back also where the digits of a time look like another unit or a date."""

@@ -41,7 +41,7 @@ def run_shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[i
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         *[(*DUMP, "-f", form) for form in ("jsonl", "csv", "arrow", "parquet")],
         *[("scan", "things.toml", *PLACE_OPTION, "-f", form) for form in ("table", "json")],
@@ -54,15 +54,16 @@ def run_shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[i
     ],
     ids=" ".join,
 )
-def test_no_standard_output_is_told(things_folder: Path, words: tuple[str, ...]) -> None:
-    """A closed standard output is wrong usage if something is to be printed."""
+def test_a_closed_standard_output_is_wrong_usage_if_something_is_to_be_printed(
+    things_folder: Path, arguments: tuple[str, ...]
+) -> None:
     del things_folder
-    code, _, err = run_shell(words, ">&-")
+    code, _, err = run_shell(arguments, ">&-")
     assert (2, 0) == (code, err.count("Traceback"))
     assert "standard output is closed. Give -o FILE" in err
 
 
-def test_streams_that_are_not_needed_may_be_closed(things_folder: Path) -> None:
+def test_a_command_works_if_only_unused_streams_are_closed(things_folder: Path) -> None:
     """A command works if only streams that it does not use are closed."""
     expected = run_shell(DUMP, "")
     assert (0, "", "5 rows written to a.jsonl\n") == run_shell((*DUMP, "-o", "a.jsonl"), ">&-")
@@ -75,7 +76,7 @@ def test_streams_that_are_not_needed_may_be_closed(things_folder: Path) -> None:
     assert (2, "", "") == run_shell(DUMP, ">&- 2>&-")
 
 
-def test_the_streams_are_given_back(things_folder: Path) -> None:
+def test_a_python_caller_gets_its_streams_and_signal_handlers_back(things_folder: Path) -> None:
     """A Python caller has its own streams and signal handlers after the command."""
     done = run_in_process(things_folder, CALLER_CODE, "count", "things", *PLACE_OPTION)
     assert (0, "5\nTrue True\n", "") == (done.code, done.out, done.err)
@@ -98,7 +99,7 @@ print(before == (sys.stdout, sys.stderr), is_default)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
-def test_a_full_disk_is_told_with_its_name(things_folder: Path, form: str) -> None:
+def test_a_full_disk_is_reported_with_the_name_of_the_file(things_folder: Path, form: str) -> None:
     """A full disk is reported once, with the given file name or standard output."""
     del things_folder
     named = run_shell((*DUMP, "-f", form, "-o", "/dev/full"), "")
@@ -108,7 +109,9 @@ def test_a_full_disk_is_told_with_its_name(things_folder: Path, form: str) -> No
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
-def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things_folder: Path, form: str) -> None:
+def test_a_dump_that_fills_the_disk_removes_its_partial_file(
+    things_folder: Path, form: str
+) -> None:
     """A dump onto a full disk names the final file and removes its partial file."""
     before = sorted(path.name for path in things_folder.iterdir())
     done = run_in_process(things_folder, SMALL, *DUMP, "-o", f"a.{form}")
@@ -137,7 +140,9 @@ main()
 
 
 @pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 4), (errno.EACCES, 2)])
-def test_a_file_that_cannot_be_made_is_told(things_folder: Path, number: int, code: int) -> None:
+def test_a_full_disk_and_a_denied_file_have_different_exit_codes(
+    things_folder: Path, number: int, code: int
+) -> None:
     """A full disk exits as a failure of the disk, a denied file as wrong usage."""
     del things_folder
     with patch("tempfile.mkstemp", side_effect=OSError(number, os.strerror(number))):
@@ -149,7 +154,7 @@ def test_a_file_that_cannot_be_made_is_told(things_folder: Path, number: int, co
 # Parts
 
 
-def test_parts_that_were_left_over_are_in_nobodys_way(things_folder: Path) -> None:
+def test_partial_files_of_other_processes_do_not_disturb_a_dump(things_folder: Path) -> None:
     """Partial files left by other processes do not disturb a dump."""
     (things_folder / f".a.csv.{os.getpid()}.part").write_text("left")
     names = iter(["taken", "taken", "fresh"])
@@ -161,7 +166,7 @@ def test_parts_that_were_left_over_are_in_nobodys_way(things_folder: Path) -> No
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
-def test_a_new_file_has_the_mode_of_any_other(things_folder: Path, mask: int) -> None:
+def test_a_new_file_has_the_permissions_of_the_umask(things_folder: Path, mask: int) -> None:
     """A new file has the permissions that the umask allows."""
     before = os.umask(mask)
     try:
@@ -176,7 +181,7 @@ def test_a_new_file_has_the_mode_of_any_other(things_folder: Path, mask: int) ->
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
-def test_a_dump_that_is_ended_leaves_nothing(things_folder: Path, form: str) -> None:
+def test_a_dump_that_gets_sigterm_removes_its_partial_file(things_folder: Path, form: str) -> None:
     """A dump that gets SIGTERM removes its partial file and exits with the signal's code."""
     before = sorted(path.name for path in things_folder.iterdir())
     done = run_in_process(
@@ -187,7 +192,7 @@ def test_a_dump_that_is_ended_leaves_nothing(things_folder: Path, form: str) -> 
     assert before == sorted(path.name for path in things_folder.iterdir())
 
 
-def test_a_signal_that_nobody_hears_is_told(things_folder: Path) -> None:
+def test_sigterm_during_a_finalizer_still_sets_the_exit_code(things_folder: Path) -> None:
     """SIGTERM during a finalizer, where Python drops exceptions, sets the exit code."""
     done = run_in_process(things_folder, ENDED_IN_DEL, "count", "things", *PLACE_OPTION)
     assert (128 + signal.SIGTERM, "5\n") == (done.code, done.out)
@@ -212,7 +217,7 @@ COUNT = 80_000
 """The rows of a file that is read in several batches."""
 
 
-def test_a_load_that_is_ended_goes_on(things_folder: Path) -> None:
+def test_a_load_ended_by_sigterm_is_continued_by_the_same_command(things_folder: Path) -> None:
     """A load that gets SIGTERM says how far it came, and the same command continues it."""
     lines = (json.dumps({"host": "web", "ts": ts}) for ts in range(10_000, 10_000 + COUNT))
     (things_folder / "rows.jsonl").write_text("\n".join(lines))
@@ -239,7 +244,9 @@ def test_a_load_that_is_ended_goes_on(things_folder: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["a.csv", "a.jsonl", "a.json", "a.json.gz", "a.parquet", "a.arrow"]
 )
-def test_load_takes_back_what_a_name_told(things_folder: Path, verb: str, name: str) -> None:
+def test_load_reads_every_format_that_is_written_by_file_name(
+    things_folder: Path, verb: str, name: str
+) -> None:
     """Both commands write by file name a format that `load` reads."""
     del things_folder
     assert 0 == run(verb, "things.toml", *PLACE_OPTION, "-o", name).code

@@ -99,7 +99,7 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str
 
 
 @pytest.mark.parametrize(("form", "name"), FORMS_AND_NAMES)
-def test_a_long_file_ends_soon(
+def test_checking_a_long_file_is_limited_in_time_memory_and_output(
     form: str, name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
     """A check takes less than 20 yards of processor time, 200 MB and 3 MB of output."""
@@ -111,7 +111,7 @@ def test_a_long_file_ends_soon(
     assert len(found["out"]) < 3_000_000
 
 
-def test_of_many_findings_of_a_rule_the_first_are_listed() -> None:
+def test_only_the_first_of_many_findings_of_a_rule_are_printed() -> None:
     """Of many findings of a rule the first are printed, and the rest are counted."""
     found = check_design(Design.loads(LONG["allow_names"])).findings
     told = [one for one in found if one.code == "RK002"]
@@ -205,7 +205,7 @@ def change_option(tree: Any, chance: random.Random) -> Any:
 
 
 @given(st.integers(0, 2**32))
-def test_wrong_words_are_told_in_every_form(seed: int) -> None:
+def test_designs_with_wrong_options_are_checked_in_every_output_format(seed: int) -> None:
     """Example designs with wrong options are checked in every format without a failure."""
     chance = random.Random(seed)
     for _ in range(20 if IS_LONG else 8):
@@ -222,7 +222,7 @@ def format_toml(tree: dict[str, Any], chance: random.Random) -> str:
 
 
 @given(st.integers(0, 2**32))
-def test_changed_bytes_are_told_in_every_form(seed: int) -> None:
+def test_designs_with_changed_bytes_are_checked_in_every_output_format(seed: int) -> None:
     """Example designs with changed bytes are checked in every format without a failure."""
     chance = random.Random(seed)
     for _ in range(40 if IS_LONG else 16):
@@ -265,7 +265,7 @@ SAMPLES = {
 
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("form", ["", 'format = "csv"\n'])
-def test_a_sample_that_is_none_is_done_without(
+def test_an_unusable_sample_is_reported_and_the_design_checked_without_it(
     name: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An unusable sample is reported in a line, and the design is checked without it."""
@@ -283,7 +283,7 @@ def test_a_sample_that_is_none_is_done_without(
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the system has no such files")
-def test_a_file_that_says_it_is_empty_is_not_read() -> None:
+def test_a_special_file_of_size_0_is_not_read() -> None:
     """A special file of size 0 is not read, since reading might never end."""
     design = Design.loads(BASE)
     path = Path("/proc/self/status")

@@ -89,7 +89,9 @@ SHUFFLED_NAMES = ("rows.csv", "rows.parquet")
         ),
     ],
 )
-def test_every_format_gives_the_same_rows(logs: Path, name: str, shuffle: list[str]) -> None:
+def test_a_load_of_any_format_writes_every_row_once(
+    logs: Path, name: str, shuffle: list[str]
+) -> None:
     """Each format loads every row once, shuffled or not."""
     del logs
     convert_rows(name)
@@ -99,7 +101,7 @@ def test_every_format_gives_the_same_rows(logs: Path, name: str, shuffle: list[s
     assert csv.read_csv("rows.csv").to_pylist() == sorted(rows, key=lambda row: row["ts"])
 
 
-def test_shuffled_rows_go_to_every_region_from_the_start(logs: Path) -> None:
+def test_a_shuffled_load_writes_as_much_to_each_region_as_an_ordered_one(logs: Path) -> None:
     """A shuffled load adds the same number of writes to each region as an ordered one."""
     del logs
     convert_rows("rows.parquet")
@@ -115,7 +117,7 @@ def test_shuffled_rows_go_to_every_region_from_the_start(logs: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
-def test_what_is_dumped_can_be_loaded(things_folder: Path, form: str) -> None:
+def test_a_dump_of_every_type_can_be_loaded(things_folder: Path, form: str) -> None:
     """A dump of every type, piped into a load, gives an equal table."""
     with Path(f"all.{form}").open("wb") as file:
         command = [find_command(), "dump", "things.toml", *PLACE_OPTION, "-f", form]
@@ -129,7 +131,7 @@ def test_what_is_dumped_can_be_loaded(things_folder: Path, form: str) -> None:
     assert dump_rows("things.toml") == dump_rows("things.toml", "rocks:copy")
 
 
-def test_a_dump_is_loaded_whatever_its_columns_were_called(logs: Path) -> None:
+def test_a_dumped_field_is_loaded_although_it_is_declared_from_another_column(logs: Path) -> None:
     """A field that is read `from` another column is also found under its own name."""
     del logs
     Path("logs.toml").write_text(LOGS.replace('"text"', '{ type = "text", from = "h" }'))
@@ -143,8 +145,9 @@ def test_a_dump_is_loaded_whatever_its_columns_were_called(logs: Path) -> None:
         assert 0 == run("create", "logs.toml", *PLACE_OPTION).code
 
 
-def test_a_dump_with_fields_that_changed_names_is_loaded(logs: Path) -> None:
-    """A column belongs to the field of its name, also if another field is read `from` it."""
+def test_a_dumped_column_belongs_to_the_field_of_its_name_although_another_reads_from_it(
+    logs: Path,
+) -> None:
     del logs
     fields = '[fields]\nhost = { type = "text", from = "note" }\nnote = "text"\nts = "u32"\n'
     Path("crossed.toml").write_text(f'table = "crossed"\nkey = "[host][ts]"\n{fields}')
@@ -157,7 +160,7 @@ def test_a_dump_with_fields_that_changed_names_is_loaded(logs: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["some.csv", "some.parquet", "some.arrow", "some.jsonl"])
-def test_a_column_that_may_be_null_may_be_missing(things_folder: Path, name: str) -> None:
+def test_only_the_column_of_a_nullable_field_may_be_missing(things_folder: Path, name: str) -> None:
     """Only a nullable field may lack its column, and the load says so."""
     table = pa.table({"host": ["a", "b"], "ts": [1, 2], "hits": [5, None]})
     writers = {
@@ -190,7 +193,7 @@ def test_a_column_that_may_be_null_may_be_missing(things_folder: Path, name: str
     del things_folder
 
 
-def test_rows_left_out_are_named_by_their_lines(logs: Path) -> None:
+def test_up_to_ten_skipped_rows_are_named_by_line(logs: Path) -> None:
     """Up to ten skipped rows are named by line, the others are loaded, and the code is 1."""
     del logs
     Path("some.csv").write_text(f"host,ts\nweb-1,{FIRST}\nweb-2,soon\nweb-3,{FIRST}\n,7\nweb-4,\n")
@@ -203,7 +206,7 @@ def test_rows_left_out_are_named_by_their_lines(logs: Path) -> None:
     assert 3 == count_rows()
 
 
-def test_a_line_is_counted_across_quoted_line_ends(logs: Path) -> None:
+def test_a_skipped_row_is_named_by_its_first_line_after_quoted_line_ends(logs: Path) -> None:
     """A row is named by its first line, also after blank lines and quoted line ends."""
     del logs
     Path("some.csv").write_text(f'host,ts\n"web\n1",{FIRST}\n\nweb-2,soon\n')
@@ -213,7 +216,7 @@ def test_a_line_is_counted_across_quoted_line_ends(logs: Path) -> None:
     assert "  line 3: ts is 'x'" in run("load", "logs.toml", "some.jsonl", *PLACE_OPTION).err
 
 
-def test_more_than_ten_rows_left_out_are_counted(logs: Path) -> None:
+def test_more_than_ten_skipped_rows_are_counted(logs: Path) -> None:
     """Ten skipped rows are named, and the rest is counted."""
     del logs
     Path("some.csv").write_text("host,ts\n" + f"web-1,soon\nweb-1,{FIRST}\n" * 14)
@@ -226,7 +229,9 @@ def test_more_than_ten_rows_left_out_are_counted(logs: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "design"), [("rows.csv", "logs.toml"), ("rows.jsonl.gz", "logs"), ("rows", "a.toml")]
 )
-def test_swapped_arguments_are_recognised(logs: Path, rows: str, design: str) -> None:
+def test_a_design_given_in_place_of_the_rows_is_recognised(
+    logs: Path, rows: str, design: str
+) -> None:
     """A design in place of the rows is refused with the right order, told by either name."""
     del logs
     done = run("load", rows, design, *PLACE_OPTION)
@@ -247,7 +252,7 @@ LONG = "x" * 40_000
         pytest.param(["--shuffle"], [4], id="shuffled"),
     ],
 )
-def test_refused_rows_are_named_by_their_lines(
+def test_a_refused_row_is_named_by_its_line_and_the_others_are_loaded(
     logs: Path, shuffle: list[str], first: list[int]
 ) -> None:
     """A refused row is named by its line, shuffled or not, and the others are loaded."""
@@ -266,8 +271,7 @@ def test_refused_rows_are_named_by_their_lines(
     assert written == count_rows()
 
 
-def test_a_file_of_rows_that_are_mostly_refused_is_not_read_on(logs: Path) -> None:
-    """A load stops after a thousand rows if most of them are refused."""
+def test_a_load_stops_after_a_thousand_rows_if_most_are_refused(logs: Path) -> None:
     del logs
     Path("wrong.csv").write_text("host,ts\n" + f"{LONG},1\n" * 1_100)
     done = run("load", "logs.toml", "wrong.csv", *PLACE_OPTION)
@@ -278,7 +282,7 @@ def test_a_file_of_rows_that_are_mostly_refused_is_not_read_on(logs: Path) -> No
     assert "rows that were not refused may be in the table" in done.err
 
 
-def test_a_value_that_is_none_is_never_turned_into_null(things_folder: Path) -> None:
+def test_an_invalid_value_of_a_nullable_field_is_not_stored_as_null(things_folder: Path) -> None:
     """An invalid value of a nullable field is refused and not stored as null."""
     Path("odd.csv").write_text('host,ts,hits,day\na,1,,\nz,1,7,\nb,2,many,\nc,3," ",2021-02-30\n')
     done = run("load", "things.toml", "odd.csv", *PLACE_OPTION)
@@ -288,7 +292,7 @@ def test_a_value_that_is_none_is_never_turned_into_null(things_folder: Path) -> 
     del things_folder
 
 
-def test_all_values_that_a_row_is_refused_for_are_named(things_folder: Path) -> None:
+def test_a_row_with_two_wrong_values_is_reported_once_with_both(things_folder: Path) -> None:
     """A row with two wrong values is one row left out, with what is wrong with both."""
     Path("odd.csv").write_text("host,ts,hits,day\na,1,,\nb,x,many,\n")
     done = run("load", "things.toml", "odd.csv", *PLACE_OPTION)
@@ -320,7 +324,7 @@ def test_all_values_that_a_row_is_refused_for_are_named(things_folder: Path) -> 
         ("torn.csv.gz", "no", "cannot be read"),
     ],
 )
-def test_a_file_that_cannot_be_loaded_is_told(
+def test_a_file_that_cannot_be_loaded_is_one_line_of_error(
     logs: Path, name: str, text: str | None, what: str
 ) -> None:
     """A file that cannot be loaded is one line of error, with the code of a wrong file."""
@@ -349,7 +353,7 @@ def _interrupt_load(*more: str) -> int:
 
 
 @pytest.mark.parametrize("more", [[], ["--restart"]], ids=["resumed", "restarted"])
-def test_an_interrupted_load_goes_on(logs: Path, more: list[str]) -> None:
+def test_the_same_command_continues_an_interrupted_load(logs: Path, more: list[str]) -> None:
     """The same command continues an interrupted load, and --restart loads all rows again."""
     del logs
     numbers = pa.array(range(FIRST, FIRST + MANY), pa.int64())
@@ -365,7 +369,7 @@ def test_an_interrupted_load_goes_on(logs: Path, more: list[str]) -> None:
     assert f"{MANY:,} rows written\n" == run("load", "logs.toml", "many.parquet", *PLACE_OPTION).err
 
 
-def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
+def test_a_load_whose_design_got_another_field_starts_again(logs: Path) -> None:
     """A load whose design got another field starts again, so no value is lost."""
     del logs
     hosts = pa.array(["web"] * MANY)
@@ -381,7 +385,7 @@ def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
     assert MANY == int(count)
 
 
-def test_what_a_file_leaves_open_is_told(logs: Path) -> None:
+def test_a_load_reports_ambiguous_dates_and_refuses_seconds_for_milliseconds(logs: Path) -> None:
     """A load says which digits it read as a calendar date, and refuses seconds for milliseconds."""
     del logs
     Path("c.csv").write_text("host,ts\n" + "".join(f"a,{20_210_101 + n}\n" for n in range(3)))
@@ -399,7 +403,7 @@ def test_what_a_file_leaves_open_is_told(logs: Path) -> None:
         assert ("3 rows written", notes) == (wrote, len(told))
 
 
-def test_an_empty_table_goes_out_and_in(logs: Path) -> None:
+def test_an_empty_table_is_dumped_and_loaded_in_every_format(logs: Path) -> None:
     """An empty table is dumped with its columns and loaded in every format."""
     del logs
     for form in ("jsonl", "csv", "parquet", "arrow"):
@@ -408,8 +412,7 @@ def test_an_empty_table_goes_out_and_in(logs: Path) -> None:
         assert (0, "", "0 rows written\n") == (done.code, done.out, done.err)
 
 
-def test_a_pipe_loses_nothing(logs: Path) -> None:
-    """A load from a pipe is refused before anything is written."""
+def test_a_load_from_a_pipe_is_refused_before_anything_is_written(logs: Path) -> None:
     del logs
     command = [
         find_command(),
@@ -435,7 +438,9 @@ def test_a_pipe_loses_nothing(logs: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [pytest.param("big.csv", marks=pytest.mark.long), "big.csv.gz"])
-def test_progress_of_csv_does_not_run_ahead(logs: Path, name: str) -> None:
+def test_the_progress_of_a_csv_load_counts_rows_and_not_bytes_read_ahead(
+    logs: Path, name: str
+) -> None:
     """The progress of a CSV load counts rows returned by Arrow, not bytes read ahead."""
     del logs
     lines = [f"web-{n * 7919 % 9973},{1_609_459_200_000 + n}" for n in range(200_000)]
@@ -452,7 +457,7 @@ def test_progress_of_csv_does_not_run_ahead(logs: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*NAMES, "many.jsonl.gz"])
-def test_progress_knows_where_it_will_end(logs: Path, name: str) -> None:
+def test_the_total_in_the_progress_is_right_at_the_end(logs: Path, name: str) -> None:
     """The total in the progress is right at the end, from metadata or bytes read."""
     del logs
     if name == "many.jsonl.gz":
@@ -470,8 +475,7 @@ def test_progress_knows_where_it_will_end(logs: Path, name: str) -> None:
 
 
 @pytest.mark.long
-def test_a_value_out_of_range_in_one_batch_of_a_typed_file(tmp_path: Path) -> None:
-    """In a typed file only the row with a value out of range is skipped."""
+def test_only_the_row_with_a_value_out_of_range_is_skipped_in_a_typed_file(tmp_path: Path) -> None:
     numbers = [*range(150_000), 2**40, *range(150_001, 200_000)]
     parquet.write_table(pa.table({"n": pa.array(numbers, pa.int64())}), tmp_path / "n.parquet")
     for shuffle in (False, True):
@@ -481,7 +485,7 @@ def test_a_value_out_of_range_in_one_batch_of_a_typed_file(tmp_path: Path) -> No
             assert 199_999 == table.count()
 
 
-def test_a_load_that_stops_in_the_file_tells_how_many_rows_it_has_written(logs: Path) -> None:
+def test_a_load_that_fails_in_the_file_reports_the_rows_it_has_written(logs: Path) -> None:
     """A quote that is not closed at the end is found after the rows before it are written."""
     del logs
     lines = [f"web-{n % 7},{FIRST + n}\n" for n in range(100_000)]
@@ -492,7 +496,7 @@ def test_a_load_that_stops_in_the_file_tells_how_many_rows_it_has_written(logs: 
     assert f"The load has written {written:,} rows before it stopped here" in done.err
 
 
-def test_rows_that_repeat_a_row_key_are_counted(logs: Path) -> None:
+def test_rows_that_repeat_a_row_key_are_counted_across_batches(logs: Path) -> None:
     """Also where the equal keys are in different batches of the file."""
     del logs
     lines = [f"web,{FIRST + n % 40_000}\n" for n in range(60_000)]

@@ -84,7 +84,9 @@ COMMANDS = ("count logs", "count logs.toml", "scan logs", "create logs.toml", "p
 
 
 @pytest.mark.parametrize("others", [False, True], ids=["alone", "next to another table"])
-def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> None:
+def test_a_table_whose_directory_is_lost_is_neither_opened_nor_created(
+    table: Path, *, others: bool
+) -> None:
     """Opening or creating a table whose directory is lost raises an error."""
     if others:
         other = Design.loads(DESIGN.replace('"logs"', '"others"'))
@@ -105,8 +107,7 @@ def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> Non
     assert before == all_files()
 
 
-def test_a_restored_directory_is_opened(table: Path) -> None:
-    """A restored directory opens after earlier refusals."""
+def test_a_restored_directory_is_opened_after_earlier_refusals(table: Path) -> None:
     table.rename("away")
     for use in OPENINGS.values():
         with pytest.raises(CorruptionError):
@@ -115,7 +116,7 @@ def test_a_restored_directory_is_opened(table: Path) -> None:
     assert len(ROWS) == count_rows()
 
 
-def test_a_lost_table_is_forgotten_once_that_is_asked_for(table: Path) -> None:
+def test_a_lost_table_is_removed_from_the_catalog_by_the_suggested_command(table: Path) -> None:
     """The suggested command removes the lost table's entry, and it can be created."""
     shutil.rmtree(table)
     asked = run("repair", "--on", URL, "logs.toml")
@@ -128,7 +129,7 @@ def test_a_lost_table_is_forgotten_once_that_is_asked_for(table: Path) -> None:
     assert 0 == count_rows()
 
 
-def test_a_lost_catalog_is_learnt_from_the_table(table: Path) -> None:
+def test_a_table_of_one_bucket_count_is_opened_without_its_catalog(table: Path) -> None:
     """Without its catalog a table with one bucket count is still opened, also by name."""
     del table
     shutil.rmtree("data/.catalog")
@@ -139,7 +140,7 @@ def test_a_lost_catalog_is_learnt_from_the_table(table: Path) -> None:
     assert ["logs.json"] == [path.name for path in Path("data/.catalog").glob("*.json")]
 
 
-def test_a_lost_catalog_of_changed_counts_is_refused(table: Path) -> None:
+def test_a_table_of_several_bucket_counts_is_refused_without_its_catalog(table: Path) -> None:
     """Without its catalog a table with several bucket counts is refused and unchanged."""
     del table
     done = run("buckets", "set", "logs", "8", *PLACE_OPTION)
@@ -178,7 +179,7 @@ def test_a_table_with_a_foreign_file_is_not_dropped(table: Path, name: str) -> N
     assert len(ROWS) == count_rows()
 
 
-def test_a_link_in_the_place_of_a_table_is_left_alone(table: Path) -> None:
+def test_a_link_in_place_of_a_table_directory_is_refused_and_kept(table: Path) -> None:
     """A link in place of a table directory is refused and left alone."""
     target = table.rename(Path("mine").resolve())
     table.symlink_to(target)
@@ -207,7 +208,7 @@ def _flip(path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "has_catalog"), [(_remove, True), (_flip, True), (_remove, False), (_empty, False)]
 )
-def test_a_table_without_its_descriptor_is_left_alone(
+def test_a_table_without_its_descriptor_is_refused_until_repaired(
     table: Path, spoil: Callable[[Path], None], *, has_catalog: bool
 ) -> None:
     """A table without a descriptor is refused unchanged, and a repair restores it."""
@@ -227,7 +228,7 @@ def test_a_table_without_its_descriptor_is_left_alone(
     assert len(ROWS) == count_rows()
 
 
-def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
+def test_a_foreign_folder_with_the_name_of_a_table_is_not_removed(table: Path) -> None:
     """A foreign folder with a table's name is neither used nor removed."""
     shutil.rmtree(table.parent)
     table.mkdir(parents=True)
@@ -242,7 +243,7 @@ def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
     assert [] == list(Path("data/.catalog").glob("*.json"))
 
 
-def test_verify_and_repair_tell_a_table_that_is_gone(table: Path) -> None:
+def test_verify_and_repair_report_a_table_without_its_directory(table: Path) -> None:
     """A table in the catalog without a directory is reported as damage."""
     shutil.rmtree(table)
     for words, code in (
@@ -257,7 +258,7 @@ def test_verify_and_repair_tell_a_table_that_is_gone(table: Path) -> None:
     assert not Path("saved").exists()
 
 
-def test_all_tables_are_saved_if_one_is_damaged(table: Path) -> None:
+def test_repair_into_a_new_directory_saves_all_tables_if_one_is_damaged(table: Path) -> None:
     """A repair into a new place saves all tables if one is damaged."""
     other = Design.loads(DESIGN.replace('"logs"', '"other"'))
     with rowkey.open(other, URL) as opened:
@@ -269,7 +270,7 @@ def test_all_tables_are_saved_if_one_is_damaged(table: Path) -> None:
         assert [ROWS[0]] == list(saved.scan())
 
 
-def test_nothing_is_saved_of_a_sound_place(table: Path) -> None:
+def test_repair_into_a_new_directory_saves_nothing_if_nothing_is_damaged(table: Path) -> None:
     """A repair of an undamaged place reports that and creates no new place."""
     del table
     done = run("repair", "--on", URL, "--into", "rocks:saved")
@@ -277,7 +278,7 @@ def test_nothing_is_saved_of_a_sound_place(table: Path) -> None:
     assert not Path("saved").exists()
 
 
-def test_a_command_tells_what_may_be_lost(table: Path) -> None:
+def test_count_warns_if_the_last_rows_may_be_lost(table: Path) -> None:
     """A count warns if the table cannot tell whether its last rows are lost."""
     (table / "high-water").unlink()
     main = "from rowkey.cli import main\nmain()"

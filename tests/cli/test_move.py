@@ -55,7 +55,7 @@ def read_document(fields: dict[str, str], *words: object) -> dict[str, Any]:
     return document
 
 
-def test_a_move_in_four_commands(designs_folder: Path) -> None:
+def test_a_move_takes_four_commands_and_each_names_the_next(designs_folder: Path) -> None:
     """A table is planned, copied, cut over and finished, and each step names the next."""
     del designs_folder
     rows = scan("things")
@@ -102,7 +102,7 @@ def test_a_move_in_four_commands(designs_folder: Path) -> None:
     assert (0, "things_2: dropped\n") == (dropped.code, dropped.out)
 
 
-def test_documents_describe_every_step(designs_folder: Path) -> None:
+def test_the_json_of_each_move_step_has_the_documented_fields(designs_folder: Path) -> None:
     """Each JSON document has the fields of the reference, and the next command."""
     plan = read_document(MOVE_PLAN_FIELDS, "plan", "things", "new.toml")
     assert (True, 5, True) == (plan["possible"], plan["rows"], plan["exact"])
@@ -123,7 +123,7 @@ def test_documents_describe_every_step(designs_folder: Path) -> None:
     assert not (designs_folder / "data" / "things_2").exists()
 
 
-def test_rows_that_differ_are_listed_and_repaired(designs_folder: Path) -> None:
+def test_a_row_lost_in_the_new_table_is_listed_and_can_be_repaired(designs_folder: Path) -> None:
     """A row that is lost in the new table is listed with exit code 3, and can be repaired."""
     del designs_folder
     assert 0 == move("run", "things", "new.toml").code
@@ -150,7 +150,7 @@ def test_rows_that_differ_are_listed_and_repaired(designs_folder: Path) -> None:
     )
 
 
-def test_an_interrupted_step_goes_on(designs_folder: Path) -> None:
+def test_an_interrupted_move_step_is_continued_by_the_same_command(designs_folder: Path) -> None:
     """A step that Ctrl-C ends says so and exits with 130; the same command goes on."""
     del designs_folder
     rows = scan("things")
@@ -174,7 +174,7 @@ def test_an_interrupted_step_goes_on(designs_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "message"),
     [
         (("plan", "things"), "the new design is missing"),
         (("status", "things", "new.toml"), "move status takes one table"),
@@ -196,9 +196,11 @@ def test_an_interrupted_step_goes_on(designs_folder: Path) -> None:
         (("cutover", "things", "--stop-writers", "exit 7"), "the command exited with 7"),
     ],
 )
-def test_mistakes_are_explained(designs_folder: Path, words: tuple[str, ...], told: str) -> None:
+def test_a_wrong_call_of_a_move_step_says_what_to_do(
+    designs_folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
     """A step that is called wrongly, or at the wrong time, says what to do."""
-    if words[0] in ("throttle", "verify") or words[2:] in [
+    if arguments[0] in ("throttle", "verify") or arguments[2:] in [
         ("--drop-old",),
         ("--drop-new",),
         ("--stop-writers", "exit 7"),
@@ -206,12 +208,12 @@ def test_mistakes_are_explained(designs_folder: Path, words: tuple[str, ...], to
         with Move("things", "rocks:data") as opened:
             opened.start(rowkey.Design.read(designs_folder / "new.toml"))
             opened.record.write_note("move.verification", {"has_passed": True})
-    found = move(*words)
-    assert (4 if "--stop-writers" in words else 2, "") == (found.code, found.out)
-    assert told in found.err
+    found = move(*arguments)
+    assert (4 if "--stop-writers" in arguments else 2, "") == (found.code, found.out)
+    assert message in found.err
 
 
-def test_steps_at_the_wrong_time_name_what_to_do(designs_folder: Path) -> None:
+def test_a_move_step_at_the_wrong_time_names_the_next_command(designs_folder: Path) -> None:
     """A step that comes too late, or a plan during a move, names the table and the next command."""
     text = (designs_folder / "new.toml").read_text()
     (designs_folder / "third.toml").write_text(text.replace("host, ts, 8", "host, ts, 16"))
@@ -235,7 +237,7 @@ def test_steps_at_the_wrong_time_name_what_to_do(designs_folder: Path) -> None:
         assert "rowkey move run things_2 OLD_DESIGN" in late.err
 
 
-def test_a_step_after_a_dead_one_says_why_it_waits(designs_folder: Path) -> None:
+def test_a_move_step_after_a_killed_process_says_why_it_waits(designs_folder: Path) -> None:
     """A step that waits until it knows whether another process works on the move says so."""
     del designs_folder
     assert 0 == move("run", "things", "new.toml").code
@@ -249,7 +251,7 @@ def test_a_step_after_a_dead_one_says_why_it_waits(designs_folder: Path) -> None
     assert (130, True) == (found.code, found.err.startswith(notice))
 
 
-def test_a_blocked_plan_says_what_blocks(designs_folder: Path) -> None:
+def test_a_move_to_a_design_that_cannot_hold_the_rows_creates_nothing(designs_folder: Path) -> None:
     """A design that cannot hold the rows is refused with exit code 1, and nothing is created."""
     text = (designs_folder / "new.toml").read_text()
     (designs_folder / "new.toml").write_text(
@@ -272,7 +274,7 @@ def write_foreign_cells(table: str, *cells: Cell, row_key: bytes | None = None) 
         store.mutate([RowCells(row.row if row_key is None else row_key, list(cells))])
 
 
-def test_undeclared_cells_are_said_and_moved_along(designs_folder: Path) -> None:
+def test_cells_of_no_column_are_moved_and_dropped_only_by_consent(designs_folder: Path) -> None:
     """Cells of no column are moved or named by each step, and dropped only by a consent."""
     del designs_folder
     write_foreign_cells("things", Cell("d", b"foreign", 5, b"x"))
@@ -302,7 +304,7 @@ def test_undeclared_cells_are_said_and_moved_along(designs_folder: Path) -> None
     assert "consented: 2 cells" in move("status", "things").out
 
 
-def test_a_run_of_a_paused_copy_says_so(designs_folder: Path) -> None:
+def test_a_waiting_step_of_a_paused_copy_says_how_to_go_on(designs_folder: Path) -> None:
     """A run that waits because the copy was paused tells how it goes on."""
     with Move("things", "rocks:data") as opened:
         opened.start(rowkey.Design.read(designs_folder / "new.toml"))
@@ -312,7 +314,9 @@ def test_a_run_of_a_paused_copy_says_so(designs_folder: Path) -> None:
     assert "The copy is paused.\nNext: rowkey move resume things --on rocks:data" in found.err
 
 
-def test_rows_that_cannot_be_read_are_said(designs_folder: Path) -> None:
+def test_a_row_that_cannot_be_decoded_fails_the_verification_of_a_move(
+    designs_folder: Path,
+) -> None:
     """A row of no design is left out and keeps the verification from passing, with its key."""
     with Move("things", "rocks:data") as opened:
         opened.start(rowkey.Design.read(designs_folder / "new.toml"))
@@ -326,7 +330,7 @@ def test_rows_that_cannot_be_read_are_said(designs_folder: Path) -> None:
     assert "1 row of things cannot be read; row key ff: " in lines[4]
 
 
-def test_a_table_is_copied_to_another_engine(designs_folder: Path) -> None:
+def test_a_table_is_moved_to_another_engine(designs_folder: Path) -> None:
     """Rows and what changes later are copied and compared; both tables stay apart."""
     words = ("run", "things", "new.toml", "--to", f"rocks:{designs_folder / 'other'}")
     for _ in range(2):

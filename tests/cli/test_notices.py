@@ -154,7 +154,7 @@ def files(folder: Path) -> list[str]:
     return ["front.toml", "no, design.toml", "clean.toml"]
 
 
-def test_sarif_has_results_rules_and_what_is_allowed(
+def test_sarif_has_the_rule_and_line_of_each_finding(
     files: list[str], sarif: Draft4Validator
 ) -> None:
     """A SARIF result has rule, file and option, and an allowed one is suppressed."""
@@ -173,7 +173,7 @@ def test_sarif_has_results_rules_and_what_is_allowed(
     assert {"warning", "note", "error"} == {one["level"] for one in results}
 
 
-def test_github_is_told_on_lines_of_their_own(files: list[str]) -> None:
+def test_github_annotations_are_escaped_lines(files: list[str]) -> None:
     """GitHub commands are escaped lines, and a clean file has none."""
     out = run("check", *files, "-f", "github").out
     start = "::warning file=front.toml,line=2,title=RK101 monotone-lead::the key begins with ts"
@@ -182,7 +182,7 @@ def test_github_is_told_on_lines_of_their_own(files: list[str]) -> None:
     assert {"front.toml", "no, design.toml"} == {one["file"] for one in parse_github(out)}
 
 
-def test_junit_counts_what_fails(files: list[str]) -> None:
+def test_junit_has_a_suite_per_file_and_a_case_per_finding(files: list[str]) -> None:
     """JUnit has a suite per file, a case per finding, and minor findings are skipped."""
     suites = parse_junit(run("check", *files, "-f", "junit", "--fail-on", "error").out)
     assert files == [suite.get("name") for suite in suites]
@@ -195,7 +195,9 @@ def test_junit_counts_what_fails(files: list[str]) -> None:
 # Whatever is printed
 
 
-def test_every_rule_is_told_in_every_form(folder: Path, sarif: Draft4Validator) -> None:
+def test_findings_of_every_rule_are_valid_in_all_formats(
+    folder: Path, sarif: Draft4Validator
+) -> None:
     """Findings of every rule, with and without a sample, are valid in all formats."""
     checked = []
     for rule in RULES.values():
@@ -217,7 +219,7 @@ def test_every_rule_is_told_in_every_form(folder: Path, sarif: Draft4Validator) 
 
 
 @pytest.mark.usefixtures("folder")
-def test_nothing_found_is_told_in_every_form(sarif: Draft4Validator) -> None:
+def test_a_clean_file_is_valid_in_all_formats(sarif: Draft4Validator) -> None:
     """A clean file is a run without results, a suite with a passed case, or no line."""
     Path("clean.toml").write_text(CLEAN)
     assert [] == parse_sarif(run("check", "clean.toml", "-f", "sarif").out, sarif)["results"]
@@ -240,7 +242,7 @@ NAMES = st.lists(st.sampled_from([*STRANGE_TEXTS, "a", "b"]), min_size=1, max_si
     NAMES,
     st.sampled_from([TIME_FIRST_DESIGN, ALLOWING_DESIGN, CLEAN, "table = 1\n", "x = \n"]),
 )
-def test_no_name_breaks_a_form(
+def test_hostile_names_break_no_output_format(
     sarif: Draft4Validator,
     tmp_path_factory: pytest.TempPathFactory,
     name: str,
@@ -277,7 +279,7 @@ def test_no_name_breaks_a_form(
         3,
     ),
 )
-def test_a_file_is_named_from_the_current_folder(
+def test_a_file_is_named_relative_to_the_current_folder(
     given_: Sequence[str], expected: str, folder: Path, sarif: Draft4Validator
 ) -> None:
     """A file is named relative to the current folder, or absolutely outside of it."""

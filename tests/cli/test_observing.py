@@ -22,7 +22,7 @@ def get_usage_error(outcome: Outcome) -> str:
     return outcome.err.splitlines()[0]
 
 
-def test_a_table_is_described(things_folder: Path) -> None:
+def test_describe_prints_a_design_that_check_accepts(things_folder: Path) -> None:
     """The printed description is a design that `check` accepts, and files are kept."""
     found = run("describe", "things", *PLACE_OPTION)
     assert 0 == found.code
@@ -41,8 +41,7 @@ def test_a_table_is_described(things_folder: Path) -> None:
     )
 
 
-def test_a_described_table_is_made_again(things_folder: Path) -> None:
-    """A table created from a description has the same description."""
+def test_a_table_created_from_its_description_has_the_same_description(things_folder: Path) -> None:
     first = run("describe", "things", *PLACE_OPTION).out
     (things_folder / "again.toml").write_text(first)
     assert 0 == run("create", "again.toml", "--on", "rocks:other").code
@@ -51,7 +50,7 @@ def test_a_described_table_is_made_again(things_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl"])
-def test_an_idle_table_is_watched(things_folder: Path, form: str) -> None:
+def test_watch_reports_an_idle_table_as_idle(things_folder: Path, form: str) -> None:
     """An idle table is observed as idle, with one result at the end or a line per look."""
     del things_folder
     found = run("live", "things", *PLACE_OPTION, "--every", "50ms", "--for", "150ms", "-f", form)
@@ -69,7 +68,7 @@ def test_an_idle_table_is_watched(things_folder: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize(("level", "code"), [("hot", 1), ("never", 0)])
-def test_a_hot_table_ends_live_as_asked(
+def test_live_exits_with_1_for_a_hot_table_unless_fail_on_is_never(
     things_folder: Path, monkeypatch: pytest.MonkeyPatch, level: str, code: int
 ) -> None:
     """A hot table makes `live` exit with 1, unless --fail-on says never."""
@@ -82,7 +81,7 @@ def test_a_hot_table_ends_live_as_asked(
 LENGTHS = "expected a whole number followed by ms, s, m, h or d, above 0 and at most 365d."
 
 
-def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
+def test_watch_refuses_invalid_durations_and_a_wrong_design(things_folder: Path) -> None:
     """Invalid durations and a wrong design are refused at once with a remedy."""
     del things_folder
     wrong = run(
@@ -117,7 +116,7 @@ def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["live", "describe"])
-def test_a_table_that_is_not_there_is_told(things_folder: Path, verb: str) -> None:
+def test_watching_a_missing_table_names_the_existing_tables(things_folder: Path, verb: str) -> None:
     """A missing table's error names the existing tables, or how to create one."""
     del things_folder
     none = "rowkey: rocks:data: there is no table"
@@ -136,7 +135,7 @@ def test_a_table_that_is_not_there_is_told(things_folder: Path, verb: str) -> No
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl"])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_what_was_seen_until_it_is_interrupted_is_printed(
+def test_an_interrupted_observation_prints_its_last_result(
     things_folder: Path, form: str, name: str
 ) -> None:
     """An interrupted observation prints its last look and says so."""
@@ -169,7 +168,7 @@ main()
 """
 
 
-def test_a_design_is_proved(things_folder: Path) -> None:
+def test_prove_writes_and_counts_the_sample_and_drops_its_table(things_folder: Path) -> None:
     """A proof writes and counts the sample, and drops the table unless it is to be kept."""
     rows = [f"web-{n % 7},{1_000 * n}" for n in range(300)]
     (things_folder / "rows.csv").write_text("\n".join(["host,ts", *rows, ""]))
@@ -193,7 +192,7 @@ def test_a_design_is_proved(things_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("verdict", "code"), [("different", 3), ("unknown", 1), ("exact", 0)])
-def test_a_proof_leaves_with_what_it_comes_to(
+def test_prove_exits_by_what_its_counts_show(
     things_folder: Path, monkeypatch: pytest.MonkeyPatch, verdict: str, code: int
 ) -> None:
     """A difference in a proof is a failed verification, and an unknown is a finding."""

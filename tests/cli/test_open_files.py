@@ -75,7 +75,9 @@ def count_rows() -> int:
         for name in COMMANDS
     ],
 )
-def test_a_command_without_files_left_says_so(things_folder: Path, name: str) -> None:
+def test_a_command_at_the_limit_of_open_files_exits_with_4_and_keeps_all_rows(
+    things_folder: Path, name: str
+) -> None:
     """A command at the limit of open files works, or exits with 4 and keeps all rows."""
     (things_folder / "more.csv").write_text(MORE_ROWS)
     codes = set()
@@ -115,7 +117,7 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("file", "words"),
+    ("file", "arguments"),
     [
         ("things.toml", ("check", "things.toml")),
         ("more.csv", COMMANDS["compare"]),
@@ -125,20 +127,22 @@ main()
         ("transforms/bucket.", COMMANDS["check"]),
     ],
 )
-def test_a_file_that_cannot_be_opened_is_no_mistake_of_it(
-    things_folder: Path, file: str, words: tuple[str, ...]
+def test_an_unopenable_file_names_the_limit_of_open_files(
+    things_folder: Path, file: str, arguments: tuple[str, ...]
 ) -> None:
     """A design, sample or late module that cannot be opened names the limit."""
     (things_folder / "more.csv").write_text(MORE_ROWS)
     (things_folder / "rows.jsonl").write_text('{"host": "a", "ts": 1}\n')
     is_module = file.endswith(".")
-    found = run_in_process(things_folder, REFUSE.format(file=file), *words, imports_anew=is_module)
+    found = run_in_process(
+        things_folder, REFUSE.format(file=file), *arguments, imports_anew=is_module
+    )
     assert (4, "", 1) == (found.code, found.out, found.err.count("\n"))
     assert file in found.err
     assert found.err.endswith(f": {REMEDY}\n")
 
 
-def test_a_library_that_the_linker_cannot_open_is_told_alike(things_folder: Path) -> None:
+def test_an_unopenable_library_names_the_limit_of_open_files(things_folder: Path) -> None:
     """A library that cannot be opened, an `ImportError`, names the limit too."""
     start = """
 import sys

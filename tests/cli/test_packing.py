@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("verb", ["check", "simulate"])
-def test_the_bytes_saved_are_told_to_the_byte(folder: Path, verb: str) -> None:
+def test_check_reports_the_exact_bytes_saved_by_packing_a_sample(folder: Path, verb: str) -> None:
     """With a sample the saved bytes are exact, in text and in JSON."""
     del folder
     words = f"{ALONE:.1f}: packing saves {1 - TOGETHER / ALONE:.0%}, measured on 500 events"
@@ -53,7 +53,7 @@ def _list_extra_options(verb: str) -> list[str]:
     return ["--fail-on", "never"] if verb == "simulate" else []
 
 
-def test_without_a_sample_it_is_told_by_widths(folder: Path) -> None:
+def test_check_estimates_the_bytes_saved_by_packing_without_a_sample(folder: Path) -> None:
     """Without a usable sample the saved bytes are estimated from declared widths."""
     for sample in ("host,ts\na,1\n", None):
         if sample is None:
@@ -66,7 +66,7 @@ def test_without_a_sample_it_is_told_by_widths(folder: Path) -> None:
         assert "estimated from field widths, because no sample has the fields" in done.out
 
 
-def test_a_design_that_packs_nothing_is_told_nothing(folder: Path) -> None:
+def test_check_reports_no_saved_bytes_for_a_design_that_packs_nothing(folder: Path) -> None:
     """A design without packs has no such line, and null in JSON."""
     (folder / "logs.toml").write_text(LOGS)
     assert "pack" not in run("check", "logs.toml").out

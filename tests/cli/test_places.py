@@ -33,15 +33,15 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: str(words[0]))
-def test_a_directory_that_another_process_has_is_told(
-    things_folder: Path, words: list[str]
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: str(arguments[0]))
+def test_every_command_exits_with_4_if_another_process_has_the_directory(
+    things_folder: Path, arguments: list[str]
 ) -> None:
     """Every command exits with 4 and a remedy if another process has the directory."""
     del things_folder
     with Path("data", ".lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = run(*words, *PLACE_OPTION)
+        done = run(*arguments, *PLACE_OPTION)
     line = "rowkey: data: the directory is open already, in this or another process; expected "
     assert (4, "") == (done.code, done.out)
     assert done.err.startswith(line)
@@ -57,7 +57,7 @@ with open_engine("rocks:data"):
 """
 
 
-def test_a_directory_is_free_once_its_process_is_gone(things_folder: Path) -> None:
+def test_a_directory_is_free_once_the_process_that_had_it_ended(things_folder: Path) -> None:
     """A second process is refused, and works as soon as the first has ended."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER],
@@ -72,12 +72,14 @@ def test_a_directory_is_free_once_its_process_is_gone(things_folder: Path) -> No
     assert (0, "5\n") == ((done := run("count", "things", *PLACE_OPTION)).code, done.out)
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: str(words[0]))
-def test_a_place_that_is_no_directory_is_told(things_folder: Path, words: list[str]) -> None:
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: str(arguments[0]))
+def test_a_file_in_place_of_the_directory_exits_with_4(
+    things_folder: Path, arguments: list[str]
+) -> None:
     """A file in place of the directory exits with 4 and not as wrong usage."""
     del things_folder
     Path("taken").write_text("")
-    done = run(*words, "--on", "rocks:taken/data")
+    done = run(*arguments, "--on", "rocks:taken/data")
     assert (4, "") == (done.code, done.out)
     assert "rowkey: taken/data: the directory cannot be used: " in done.err
     assert os.strerror(errno.ENOTDIR) in done.err
@@ -108,7 +110,7 @@ def test_a_place_that_is_no_directory_is_told(things_folder: Path, words: list[s
         ("x" * 10**6, "has no scheme"),
     ],
 )
-def test_a_wrong_place_is_wrong_usage(things_folder: Path, url: str, what: str) -> None:
+def test_an_unknown_scheme_is_wrong_usage(things_folder: Path, url: str, what: str) -> None:
     """An unknown scheme and a place without the table are wrong usage."""
     del things_folder
     done = run("scan", "things.toml", "--on", url)
@@ -117,8 +119,7 @@ def test_a_wrong_place_is_wrong_usage(things_folder: Path, url: str, what: str) 
     assert len(done.err) < 1_000
 
 
-def test_a_cluster_that_does_not_answer_is_told(things_folder: Path) -> None:
-    """A cluster that does not answer exits with 4."""
+def test_a_cluster_that_does_not_answer_exits_with_4(things_folder: Path) -> None:
     del things_folder
     done = run("scan", "things.toml", "--on", "hbase://localhost:1/hbase")
     assert (4, "", 1) == (done.code, done.out, done.err.count("\n"))
@@ -126,7 +127,7 @@ def test_a_cluster_that_does_not_answer_is_told(things_folder: Path) -> None:
     assert "localhost:1: the server does not accept connections" in done.err
 
 
-def test_a_name_that_no_table_has_is_told(things_folder: Path) -> None:
+def test_an_unknown_table_is_reported_with_the_existing_tables(things_folder: Path) -> None:
     """An unknown table is reported in one line with the existing tables."""
     del things_folder
     done = run("scan", "thing", *PLACE_OPTION)
@@ -135,7 +136,9 @@ def test_a_name_that_no_table_has_is_told(things_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["..", "a\0b", "\ud800", "x" * 10**6, "", "a\nb"])
-def test_a_name_that_no_table_can_have_is_told(things_folder: Path, name: str) -> None:
+def test_a_text_that_cannot_be_a_table_name_is_reported_in_one_line(
+    things_folder: Path, name: str
+) -> None:
     """A text that cannot be a table's name is reported in one short line with what it may be."""
     del things_folder
     done = run("scan", name, *PLACE_OPTION)
@@ -145,7 +148,7 @@ def test_a_name_that_no_table_can_have_is_told(things_folder: Path, name: str) -
     assert len(done.err) < 1_000
 
 
-def test_a_place_that_breaks_in_the_midst_is_told(things_folder: Path) -> None:
+def test_an_engine_that_fails_during_a_command_exits_with_4(things_folder: Path) -> None:
     """An engine that fails during a read or write exits with 4."""
     del things_folder
     full = Unavailable("data/things", "the disk is full", remedy="Free space.")
@@ -155,8 +158,7 @@ def test_a_place_that_breaks_in_the_midst_is_told(things_folder: Path) -> None:
     assert "rowkey: data/things: the disk is full. Free space.\n" == done.err
 
 
-def test_a_kind_that_is_broken_is_outside_of_rowkey(things_folder: Path) -> None:
-    """A broken plugin package exits with 4 in every command."""
+def test_a_broken_plugin_package_exits_with_4_in_every_command(things_folder: Path) -> None:
     del things_folder
     broken = Unavailable("entry point rowkey.kinds, x = y", "it cannot be loaded")
     with patch("rowkey.design.Design.read", side_effect=broken):
@@ -167,10 +169,11 @@ def test_a_kind_that_is_broken_is_outside_of_rowkey(things_folder: Path) -> None
 READING = [words for words in COMMANDS if words[0] != "create"]
 
 
-@pytest.mark.parametrize("words", READING, ids=lambda words: str(words[0]))
-def test_a_directory_that_is_not_there_is_not_made(things_folder: Path, words: list[str]) -> None:
-    """A missing directory is reported and not created."""
-    done = run(*words, "--on", "rocks:other/data")
+@pytest.mark.parametrize("arguments", READING, ids=lambda arguments: str(arguments[0]))
+def test_a_missing_directory_is_reported_and_not_created(
+    things_folder: Path, arguments: list[str]
+) -> None:
+    done = run(*arguments, "--on", "rocks:other/data")
     line = "rowkey: rocks:other/data: no table is stored at this URL. Check the URL, or create a "
     remedy = "table: rowkey create DESIGN --on rocks:other/data."
     assert (2, "", f"{line}{remedy}\n") == (done.code, done.out, done.err)
@@ -180,7 +183,7 @@ def test_a_directory_that_is_not_there_is_not_made(things_folder: Path, words: l
 # Designs
 
 
-def test_a_design_that_drifted_is_told_word_by_word(things_folder: Path) -> None:
+def test_a_drifted_design_prints_each_difference_and_writes_nothing(things_folder: Path) -> None:
     """A drifted design prints each declared and stored value, and writes nothing."""
     drifted = EVERYTHING.replace("bucket(host, 4)", "bucket(ts, 4)").replace(
         'day    = { type = "date"', 'day    = { type = "text"'
@@ -229,7 +232,7 @@ def _write_lines(folder: Path, count: int) -> None:
     (folder / "rows.jsonl").write_text("\n".join(rows))
 
 
-def test_progress_on_a_terminal_leaves_no_trace(things_folder: Path) -> None:
+def test_progress_on_a_terminal_is_cleared_at_the_end(things_folder: Path) -> None:
     """Progress overwrites one line and is cleared at the end, plain with NO_COLOR."""
     _write_lines(things_folder, 40_000)
     code, shown = _run_on_terminal(
@@ -244,7 +247,7 @@ def test_progress_on_a_terminal_leaves_no_trace(things_folder: Path) -> None:
     assert "\x1b" not in shown
 
 
-def test_progress_for_machines_is_json(things_folder: Path) -> None:
+def test_progress_as_json_is_a_line_per_second(things_folder: Path) -> None:
     """Progress as JSON is a line per second and a last one with all rows, on request only."""
     _write_lines(things_folder, 10_000)
     done = run("load", "things.toml", "rows.jsonl", *PLACE_OPTION, "--progress", "json")
@@ -261,7 +264,9 @@ def test_progress_for_machines_is_json(things_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("typed", "code"), [("things\n", 0), ("thing\n", 2), ("\x04", 130)])
-def test_a_name_is_typed_on_a_terminal(things_folder: Path, typed: str, code: int) -> None:
+def test_a_drop_on_a_terminal_needs_the_right_name_typed(
+    things_folder: Path, typed: str, code: int
+) -> None:
     """A drop needs the right name typed; another name or the end of input keeps the table."""
     left, shown = _run_on_terminal(
         [find_command(), "drop", "things.toml", *PLACE_OPTION], things_folder, typed
@@ -271,7 +276,7 @@ def test_a_name_is_typed_on_a_terminal(things_folder: Path, typed: str, code: in
     assert (code != 0) == (run("count", "things", *PLACE_OPTION).code == 0)
 
 
-def test_arrow_is_not_for_a_terminal(things_folder: Path) -> None:
+def test_arrow_output_to_a_terminal_is_refused(things_folder: Path) -> None:
     """Arrow output to a terminal is refused with a remedy."""
     code, shown = _run_on_terminal(
         [find_command(), "dump", "things.toml", *PLACE_OPTION, "-f", "arrow"], things_folder

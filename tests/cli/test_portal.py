@@ -35,7 +35,7 @@ def start_portal(folder: Path, *arguments: str) -> Iterator[str]:
     assert "" == link or (0, 1) == (process.returncode, errors.count("\n"))
 
 
-def test_the_portal_begins_at_the_design(tmp_path: Path) -> None:
+def test_the_link_of_the_portal_logs_in_and_opens_the_page_of_the_design(tmp_path: Path) -> None:
     """Its link logs in and begins at the page of the design, so does a new one; Ctrl-C ends it."""
     (tmp_path / "logs.toml").write_text(LOGS, "utf-8")
     with start_portal(tmp_path, "logs.toml") as link:
@@ -57,7 +57,7 @@ def test_the_portal_begins_at_the_design(tmp_path: Path) -> None:
         assert (4, True) == (second.code, "another portal has this folder" in second.err)
 
 
-def test_the_portal_speaks_https(tmp_path: Path) -> None:
+def test_a_portal_with_a_certificate_speaks_only_https(tmp_path: Path) -> None:
     """With a certificate and its key the portal speaks HTTPS only, with a cookie for HTTPS."""
     certificate, key = create_tls_files(tmp_path)
     tls = ("--tls-certificate", str(certificate), "--tls-key", str(key))
@@ -79,7 +79,7 @@ def test_the_portal_speaks_https(tmp_path: Path) -> None:
         plain.close()
 
 
-def test_a_portal_for_others_needs_users(tmp_path: Path) -> None:
+def test_a_portal_that_other_machines_can_reach_needs_users(tmp_path: Path) -> None:
     """An address that other machines can reach is refused without --auth, with exit code 2."""
     found = run("portal", str(tmp_path), "--host", "0.0.0.0")
     assert (2, True) == (found.code, "Give --auth FILE" in found.err)
@@ -94,7 +94,7 @@ def test_a_portal_for_others_needs_users(tmp_path: Path) -> None:
         (["a.toml", "b"], "lie in one folder"),
     ],
 )
-def test_places_must_be_one_folder(
+def test_the_portal_is_refused_without_exactly_one_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: list[str], text: str
 ) -> None:
     """A place that is no folder, or files of several folders are refused with exit code 2."""
@@ -106,7 +106,7 @@ def test_places_must_be_one_folder(
     assert (2, True) == (found.code, text in found.err)
 
 
-def test_a_broken_certificate_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_no_certificate_is_refused(tmp_path: Path) -> None:
     """A file that is no certificate is refused before the portal is open."""
     broken = tmp_path / "broken.pem"
     broken.write_text("no certificate", "utf-8")
@@ -115,7 +115,7 @@ def test_a_broken_certificate_is_named(tmp_path: Path) -> None:
     assert (4, True) == (found.code, "the TLS files cannot be used" in found.err)
 
 
-def test_a_password_is_hashed() -> None:
+def test_portal_password_prints_a_hash_that_verifies() -> None:
     """The printed hash is one of the password; an empty password is refused."""
     found = run("portal", "--hash-password", stdin="open sesame\n")
     assert 0 == found.code

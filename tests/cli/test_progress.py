@@ -105,7 +105,7 @@ def record_reports(judge: Callable[[Path, ReportProgress], None], sample: Path) 
     cover_each([*COSTS_S], [judge_one, judge_three]),
     ids=lambda one: getattr(one, "__name__", str(one)),
 )
-def test_the_time_left_is_right_within_a_factor_of_two(
+def test_the_estimated_time_left_is_right_within_a_factor_of_two(
     judge: Callable[[Path, ReportProgress], None], costs_s: dict[str, float], sample: Path
 ) -> None:
     """After a tenth of the work the time left is between half and twice the real one."""
@@ -128,7 +128,7 @@ def test_the_time_left_is_right_within_a_factor_of_two(
         assert real_s / 2 - CAUSES_S <= left_s <= 2 * real_s + CAUSES_S
 
 
-def test_a_draft_reports_each_of_its_passes(short_sample: Path) -> None:
+def test_drafting_reports_the_progress_of_each_pass(short_sample: Path) -> None:
     """Drafting a design reports the reading, then the replay under its key."""
     told: list[Progress] = []
     draft_design(short_sample, progress=told.append)
@@ -138,7 +138,7 @@ def test_a_draft_reports_each_of_its_passes(short_sample: Path) -> None:
     assert Progress("reading", SHORT_ROW_COUNT, SHORT_ROW_COUNT) in told
 
 
-def test_a_phase_without_a_weight_has_no_time_left() -> None:
+def test_no_time_left_is_shown_if_the_number_of_phases_is_unknown() -> None:
     """Where the number of phases is unknown, no time is shown instead of a wrong one."""
     clock = FakeClock({"reading": 1.0})
     bar = ProgressBar(weights={}, as_json=True, clock=clock)
@@ -149,7 +149,9 @@ def test_a_phase_without_a_weight_has_no_time_left() -> None:
     assert bar.remaining_s is None
 
 
-def test_a_line_of_one_phase_knows_its_rate(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_progress_of_one_phase_has_its_rate_and_time_left(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """A line of JSON has the rate and the seconds that are left at that rate."""
     clock = FakeClock({"rows": 0.5})
     with ProgressBar({"rows": "loading"}, as_json=True, clock=clock) as bar:
@@ -162,7 +164,9 @@ def test_a_line_of_one_phase_knows_its_rate(capsys: pytest.CaptureFixture[str]) 
     assert ("loading", 120, 160, 2.0, 20.0) == tuple(last[name] for name in names)
 
 
-def test_each_phase_ends_with_its_last_report(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_progress_has_the_last_report_of_each_phase(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """JSON has the last report of each phase, also if it comes soon after another one."""
     with ProgressBar(as_json=True, clock=lambda: 100.0) as bar:
         for phase in ("copy", "verify"):
@@ -175,15 +179,15 @@ def test_each_phase_ends_with_its_last_report(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    "words", [["simulate", "logs.toml", "-f", "json", "--sample"], ["init", "-o", "draft.toml"]]
+    "arguments", [["simulate", "logs.toml", "-f", "json", "--sample"], ["init", "-o", "draft.toml"]]
 )
-def test_commands_print_their_phases(
-    words: list[str], short_sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_simulate_and_init_print_a_progress_line_for_each_phase(
+    arguments: list[str], short_sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`simulate` and `init` print at least a line of JSON for each phase."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "logs.toml").write_text(DESIGN)
-    found = run(*words, short_sample, "--progress", "json")
+    found = run(*arguments, short_sample, "--progress", "json")
     lines = [json.loads(line) for line in found.err.splitlines() if line.startswith("{")]
     assert "reading" == lines[0]["what"]
     assert any("replaying" in line["what"] for line in lines)

@@ -60,7 +60,7 @@ def count_rows() -> int:
     return int(done.out)
 
 
-def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
+def test_a_damaged_log_is_truncated_only_after_confirmation(log: Path) -> None:
     """Only with --yes a repair cuts a damaged log and keeps what precedes the damage."""
     at = damage(log)
     refused = run("count", "things", *PLACE_OPTION)
@@ -98,7 +98,7 @@ def find_reported_byte(text: str) -> int:
     return int(text.partition("damaged at byte ")[2].split(":")[0].replace(",", ""))
 
 
-def test_machines_are_told_the_same(log: Path) -> None:
+def test_the_json_of_repair_has_the_damage_and_the_repair(log: Path) -> None:
     """The JSON document has the damage, and with --yes the repair."""
     damage(log)
     asked = run("repair", "--on", "rocks:data", "-f", "json")
@@ -122,7 +122,7 @@ def test_machines_are_told_the_same(log: Path) -> None:
 
 
 @pytest.mark.parametrize(("typed", "rows"), [("y\n", range(6, 205)), ("n\n", range(0))])
-def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
+def test_repair_asks_for_confirmation_on_a_terminal(log: Path, typed: str, rows: range) -> None:
     """On a terminal yes repairs the log and no changes nothing."""
     damage(log)
     with patch("click.testing._NamedTextIOWrapper.isatty", return_value=True):
@@ -137,7 +137,7 @@ def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
         assert 4 == run("count", "things", *PLACE_OPTION).code
 
 
-def test_a_sound_place_is_left_with_0(log: Path) -> None:
+def test_verify_and_repair_exit_with_0_for_a_killed_but_undamaged_table(log: Path) -> None:
     """A killed table is undamaged: both commands exit with 0 and keep all 200 rows."""
     del log
     done = run("repair", "--on", "rocks:data", "--yes")
@@ -155,7 +155,9 @@ def _spoil_a_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [_lose_a_file, _spoil_a_file])
-def test_what_is_in_no_log_cannot_be_mended_there(log: Path, spoil: Callable[[Path], None]) -> None:
+def test_damage_outside_of_logs_exits_with_4_and_changes_nothing(
+    log: Path, spoil: Callable[[Path], None]
+) -> None:
     """Damage outside of logs exits with 4, names the file and a remedy, and changes nothing."""
     spoil(log.parent)
     before = read_files(Path("data"))
@@ -169,7 +171,7 @@ def test_what_is_in_no_log_cannot_be_mended_there(log: Path, spoil: Callable[[Pa
     assert before == read_files(Path("data"))
 
 
-def test_what_can_be_read_is_saved_into_a_new_place(log: Path) -> None:
+def test_repair_into_a_new_directory_saves_all_readable_rows(log: Path) -> None:
     """A repair into a new place saves all readable rows and leaves the old place alone."""
     for file in log.parent.glob("*.sst"):
         file.unlink()
@@ -184,7 +186,9 @@ def test_what_can_be_read_is_saved_into_a_new_place(log: Path) -> None:
     assert 200 == int(run("count", "things", "--on", "rocks:saved").out)
 
 
-def test_rows_are_saved_whole_or_listed(things_folder: Path) -> None:
+def test_each_row_of_a_damaged_table_is_saved_complete_or_in_a_listed_gap(
+    things_folder: Path,
+) -> None:
     """Each row of a table with damaged blocks is saved complete or is in a listed gap."""
     rows = [{"host": f"h{n:05}", "ts": n, "hits": n} for n in range(10_000)]
     (things_folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -215,7 +219,9 @@ def test_rows_are_saved_whole_or_listed(things_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("output", ["text", "json"])
-def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: str) -> None:
+def test_a_table_that_cannot_be_repaired_does_not_stop_the_repair_of_others(
+    log: Path, output: str
+) -> None:
     """A repair repairs other tables, then exits with 4 and names the broken ones."""
     others = ("aaa", "zzz")
     for name in others:
@@ -242,7 +248,7 @@ def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: s
     assert count_rows() in range(ROWS_BEFORE + 1, ROWS_BEFORE + 200)
 
 
-def test_who_only_looks_changes_no_file(log: Path) -> None:
+def test_verify_changes_no_file(log: Path) -> None:
     """`verify` changes no file, whatever the state of the settings file."""
     settings = log.parent / SETTINGS_FILE
     for content in (settings.read_bytes(), b"", None):
@@ -258,7 +264,7 @@ def test_who_only_looks_changes_no_file(log: Path) -> None:
     assert ROWS_BEFORE + 200 == count_rows()
 
 
-def test_a_damaged_table_is_forgotten_where_its_design_says(things_folder: Path) -> None:
+def test_a_damaged_table_is_removed_from_the_catalog_of_its_design(things_folder: Path) -> None:
     """A table named by its file is removed from the catalog that the file declares."""
     design = Path("apart.toml")
     design.write_text(
@@ -273,7 +279,9 @@ def test_a_damaged_table_is_forgotten_where_its_design_says(things_folder: Path)
 
 
 @pytest.mark.parametrize("spoil", [damage, lambda log: _spoil_a_file(log.parent)])
-def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], object]) -> None:
+def test_a_damaged_table_can_be_dropped_and_created_again(
+    log: Path, spoil: Callable[[Path], object]
+) -> None:
     """A damaged table is dropped with its catalog entry and can be created again."""
     spoil(log)
     assert 4 == run("count", "things", *PLACE_OPTION).code
@@ -284,7 +292,7 @@ def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], objec
 
 
 @pytest.mark.parametrize(
-    ("words", "what"),
+    ("arguments", "message"),
     [
         (
             ("repair", "--on", "memory:"),
@@ -304,18 +312,18 @@ def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], objec
         ),
     ],
 )
-def test_a_place_that_cannot_be_mended_is_wrong_usage(
-    things_folder: Path, words: tuple[str, ...], what: str
+def test_a_directory_that_cannot_be_repaired_is_wrong_usage(
+    things_folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     """A place that cannot be repaired is one line of error, and nothing is created."""
     _lose_a_file(things_folder / "data" / "things")
-    done = run(*words)
+    done = run(*arguments)
     assert 2 == done.code
-    assert what in done.err
+    assert message in done.err
     assert not (things_folder / "none").exists()
 
 
-def test_a_place_in_use_is_not_mended(things_folder: Path) -> None:
+def test_a_directory_in_use_is_not_repaired(things_folder: Path) -> None:
     """A place in use by another process is reported and not repaired."""
     del things_folder
     with Path("data", ".lock").open("ab") as lock:

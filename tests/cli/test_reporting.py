@@ -17,7 +17,7 @@ def design(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_report_is_written(design: Path, tmp_path: Path) -> None:
+def test_report_writes_a_file_and_prints_nothing_to_stdout(design: Path, tmp_path: Path) -> None:
     """The report is a file; stdout stays empty, and stderr has the size."""
     page = tmp_path / "logs.html"
     told = run("report", design, "-o", page)
@@ -26,14 +26,16 @@ def test_a_report_is_written(design: Path, tmp_path: Path) -> None:
     assert page.read_text("utf-8").startswith('<!DOCTYPE html>\n<html lang="en">')
 
 
-def test_a_report_goes_into_a_pipe(design: Path) -> None:
+def test_report_writes_to_standard_output_for_a_dash(design: Path) -> None:
     """With `-` the report goes to standard output in the requested language."""
     told = run("report", design, "-o", "-", "--lang", "zh", "--redact")
     assert (0, "") == (told.code, told.err)
     assert told.out.startswith('<!DOCTYPE html>\n<html lang="zh-Hans">')
 
 
-def test_designs_of_one_name_are_told_apart(design: Path, tmp_path: Path) -> None:
+def test_reported_designs_of_one_file_name_get_different_names(
+    design: Path, tmp_path: Path
+) -> None:
     """Files of one name get their folder's name, and a file given twice gets a number."""
     other = tmp_path / "other"
     other.mkdir()
@@ -47,7 +49,9 @@ def test_designs_of_one_name_are_told_apart(design: Path, tmp_path: Path) -> Non
     assert "B logs#2</a>" in told.out
 
 
-def test_designs_without_a_sample_are_not_compared(design: Path, tmp_path: Path) -> None:
+def test_designs_without_a_common_sample_are_reported_but_not_compared(
+    design: Path, tmp_path: Path
+) -> None:
     """Without a common sample the page and stderr say so, and each design is shown."""
     other = tmp_path / "other.toml"
     other.write_text(LOGS, encoding="utf-8")
@@ -61,7 +65,7 @@ def test_designs_without_a_sample_are_not_compared(design: Path, tmp_path: Path)
     assert "<figure>" not in shown
 
 
-def test_designs_are_compared_in_a_report(tmp_path: Path) -> None:
+def test_a_report_of_several_designs_begins_with_their_comparison(tmp_path: Path) -> None:
     """Designs with one sample share a page that begins with the comparison, per language."""
     paths = [*write_logs(tmp_path).values()][:2]
     for path in paths:  # without reads, the search for a better key is short
@@ -75,7 +79,7 @@ def test_designs_are_compared_in_a_report(tmp_path: Path) -> None:
     assert HOSTS[0] not in shown
 
 
-def test_a_page_has_eight_designs_at_most(design: Path) -> None:
+def test_a_report_of_more_than_eight_designs_is_refused(design: Path) -> None:
     """More than eight designs are refused before anything is replayed."""
     told = run("report", *[design] * 9)
     assert (2, "") == (told.code, told.out)
@@ -83,7 +87,7 @@ def test_a_page_has_eight_designs_at_most(design: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", [pytest.param("report", marks=pytest.mark.long), "compare"])
-def test_the_second_half_is_replayed_on_demand(verb: str, tmp_path: Path) -> None:
+def test_report_replays_the_second_half_of_a_sample_on_request(verb: str, tmp_path: Path) -> None:
     """The second half of a sample is replayed on request if no split keys come from it."""
     design = write_logs(tmp_path)["spread"]
     text, _, _ = design.read_text("utf-8").partition("[[reads]]")
@@ -98,7 +102,7 @@ def test_the_second_half_is_replayed_on_demand(verb: str, tmp_path: Path) -> Non
     assert count.format("2,000") in half.out
 
 
-def test_a_broken_design_leaves_no_file(design: Path, tmp_path: Path) -> None:
+def test_report_of_an_invalid_design_writes_no_page(design: Path, tmp_path: Path) -> None:
     """An invalid design is reported, and no page is written."""
     design.write_text(LOGS.replace("[host]", "[hots]"), encoding="utf-8")
     page = tmp_path / "logs.html"
@@ -119,6 +123,7 @@ def test_a_broken_design_leaves_no_file(design: Path, tmp_path: Path) -> None:
         (["-", "-"], ["-", "-#2"]),
     ],
 )
-def test_designs_are_called_by_their_files(paths: list[str], names: list[str]) -> None:
-    """Designs are named by the shortest part of their paths that distinguishes them."""
+def test_reported_designs_are_named_by_the_shortest_distinct_part_of_their_paths(
+    paths: list[str], names: list[str]
+) -> None:
     assert names == choose_names(paths)

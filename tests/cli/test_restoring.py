@@ -24,7 +24,7 @@ def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "designs" / "logs.json"
 
 
-def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
+def test_a_lost_catalog_entry_is_restored_only_after_confirmation(entry: Path) -> None:
     """With --yes the lost entry is restored; without it nothing changes."""
     entry.unlink()
     asked = run("repair", "--on", PLACE, "logs.toml")
@@ -45,7 +45,7 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
     )
 
 
-def test_machines_are_told_what_is_lost(entry: Path) -> None:
+def test_the_json_of_a_repair_says_which_entry_was_restored(entry: Path) -> None:
     """The JSON document has only documented fields, with what was restored."""
     sound = json.loads(run("repair", "--on", PLACE, "logs.toml", "-f", "json").out)
     assert {"format": 1, "url": PLACE, "tables": [], "catalog": None} == sound
@@ -59,7 +59,7 @@ def test_machines_are_told_what_is_lost(entry: Path) -> None:
     assert {path for path in list_paths(sound) if path != "tables"} <= REPAIR_FIELDS.keys()
 
 
-def test_changed_buckets_are_not_learnt_in_passing(entry: Path) -> None:
+def test_a_table_of_changed_buckets_without_catalog_entry_names_the_repair(entry: Path) -> None:
     """Opening a table with changed buckets and no entry names the repair, which works."""
     entry.unlink()
     with open_engine(PLACE) as engine:
@@ -78,7 +78,7 @@ def test_changed_buckets_are_not_learnt_in_passing(entry: Path) -> None:
     assert (0, "0\n") == (counted.code, counted.out)
 
 
-def test_a_catalog_out_of_reach_is_told_in_a_line(entry: Path) -> None:
+def test_an_unreachable_zookeeper_exits_with_4_after_its_timeout(entry: Path) -> None:
     """An unreachable ZooKeeper takes its timeout, and the command exits with 4."""
     away = LOGS.replace('"logs"', '"away"')
     where = 'catalog = "zookeeper://127.0.0.1:1?timeout=200ms"'

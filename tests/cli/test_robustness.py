@@ -112,13 +112,13 @@ def check_no_traceback(found: Outcome) -> None:
     assert found.code == 0 or found.err or found.out
 
 
-def test_every_command_is_walked_through() -> None:
+def test_the_robustness_test_covers_every_command() -> None:
     """The calls of this test cover all commands."""
     assert program.list_commands(click.Context(program)) == sorted(CALLS)
 
 
 @pytest.mark.parametrize("command", CALLS)
-def test_each_call_works(command: str, folder: Path) -> None:
+def test_each_command_works_with_valid_files(command: str, folder: Path) -> None:
     """With good files each call does what it should."""
     del folder
     found = run(*build_call(command), stdin="open sesame\n")
@@ -127,7 +127,7 @@ def test_each_call_works(command: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(FILES))
-def test_a_spoilt_file_is_a_message(file: str, folder: Path) -> None:
+def test_a_missing_or_unreadable_file_gives_a_message(file: str, folder: Path) -> None:
     """A missing, unreadable, empty or binary file or a folder in its place is a message."""
     good = folder / FILES[file]
     (folder / "kept").write_bytes(good.read_bytes())
@@ -144,7 +144,7 @@ def test_a_spoilt_file_is_a_message(file: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", CALLS)
-def test_ctrl_c_is_one_word(command: str, folder: Path) -> None:
+def test_ctrl_c_exits_with_130_without_a_traceback(command: str, folder: Path) -> None:
     """Ctrl-C while a command runs exits with 130 and prints no traceback."""
     del folder
     ctx = click.Context(program)
@@ -156,7 +156,7 @@ def test_ctrl_c_is_one_word(command: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", thin_out(sorted(set(CALLS) - {"put", "load"}), 3))
-def test_a_closed_pipe_is_silent(
+def test_a_closed_output_gives_no_message_on_stderr(
     command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader that closes the output ends the command without a message on stderr."""

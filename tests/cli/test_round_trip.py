@@ -84,7 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=settings().max_examples // 2)
 @given(given_table=tables())
-def test_what_is_dumped_is_what_is_loaded(
+def test_values_of_every_type_survive_dump_and_load_in_every_format(
     folder: Path, form: str, given_table: tuple[Design, list[dict[str, Any]]]
 ) -> None:
     """Values of every type, null or not, are equal after a dump and a load in every format."""
@@ -120,7 +120,7 @@ def declare_units(design: Design, form: str) -> dict[str, Any]:
     return {"kind": "csv" if form.startswith("csv") else "json_lines", "times": units}
 
 
-def test_times_that_look_like_days_are_loaded_in_their_unit(folder: Path) -> None:
+def test_a_refused_time_of_january_1970_suggests_a_unit_that_works(folder: Path) -> None:
     """A refusal of times of January 1970 offers their unit, which then reads them."""
     design = Design("t", "[ts]", fields={"ts": "timestamp_ms"})
     path = folder / "early.csv"
@@ -137,7 +137,7 @@ def _is_beyond_parquet(row: dict[str, Any]) -> bool:
     return any(isinstance(value, int) and value > 2**63 // 1_000 for value in row.values())
 
 
-def test_parquet_says_which_time_it_cannot_hold(folder: Path) -> None:
+def test_a_dump_to_parquet_refuses_a_time_beyond_its_range(folder: Path) -> None:
     """A dump to Parquet refuses seconds that exceed its milliseconds and leaves no file."""
     design = Design("t", "[ts]", fields={"ts": "timestamp_s"})
     to = Destination("parquet", str(folder / "late.parquet"))
@@ -160,7 +160,7 @@ EMPTY = Design(
 )
 
 
-def test_null_and_empty_text_stand_apart_in_csv(folder: Path) -> None:
+def test_csv_distinguishes_null_from_an_empty_text(folder: Path) -> None:
     """CSV has null as nothing and an empty text as two quotes, and reads both."""
     path = folder / "empties.csv"
     text = 'host,ts,note,raw\n"",1,,\na,2,"",""\nb,3," ",00\n'
@@ -178,8 +178,7 @@ def test_null_and_empty_text_stand_apart_in_csv(folder: Path) -> None:
         assert expected == list(table.scan())
 
 
-def test_nothing_is_an_empty_text_where_null_cannot_be(folder: Path) -> None:
-    """An empty CSV value of a text field that is not nullable is an empty text."""
+def test_an_empty_csv_value_of_a_field_that_is_not_nullable_is_an_empty_text(folder: Path) -> None:
     path = folder / "others.csv"
     path.write_text("host,ts,note\n,1,\n")
     with rowkey.open(EMPTY, "memory:") as table:
@@ -187,7 +186,7 @@ def test_nothing_is_an_empty_text_where_null_cannot_be(folder: Path) -> None:
         assert [{"host": "", "ts": 1, "note": None, "raw": None}] == list(table.scan())
 
 
-def test_packed_files_are_the_same_bytes_each_time(folder: Path) -> None:
+def test_equal_tables_give_equal_compressed_dumps(folder: Path) -> None:
     """Equal tables give equal compressed dumps, without a time of day."""
     path = folder / "same.csv.gz"
     with rowkey.open(EMPTY, "memory:") as table:

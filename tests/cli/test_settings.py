@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_url_comes_from_option_environment_and_file(
+def test_the_url_option_precedes_the_environment_and_the_settings_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An option goes before the environment, and the environment before the file."""
@@ -38,7 +38,7 @@ def test_the_url_comes_from_option_environment_and_file(
     }
 
 
-def test_a_url_that_is_nowhere_is_asked_for(folder: Path) -> None:
+def test_a_missing_url_is_explained_by_option_variable_and_file(folder: Path) -> None:
     """Without a URL the error shows the option, the variable and the file."""
     del folder
     found = run("scan", "logs")
@@ -54,7 +54,7 @@ def test_a_url_that_is_nowhere_is_asked_for(folder: Path) -> None:
         ("pyproject.toml", '[project]\nname = "a"\n\n[tool.rowkey.create]\non = "rocks:data"\n'),
     ],
 )
-def test_the_nearest_file_of_the_parents_counts(
+def test_the_nearest_settings_file_of_the_parent_folders_is_used(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     """A file in a parent folder counts, and its paths are relative to itself."""
@@ -65,7 +65,7 @@ def test_the_nearest_file_of_the_parents_counts(
     assert (folder / "data").is_dir()
 
 
-def test_the_table_of_a_command_goes_before_the_top(folder: Path) -> None:
+def test_the_section_of_a_command_overrides_the_top_of_the_settings(folder: Path) -> None:
     """A command's own table sets its options, and the other commands keep theirs."""
     (folder / "rowkey.toml").write_text('seed = 1\n\n[simulate]\nseed = 2\nformat = "json"\n')
     assert 2 == json.loads(run("simulate", "logs.toml").out)["seed"]
@@ -75,7 +75,7 @@ def test_the_table_of_a_command_goes_before_the_top(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("sed = 1\n", "rowkey.toml:1:1: sed: the key is unknown; expected one of on, progress,"),
         ("sed = 1\n", "Did you mean seed?"),
@@ -94,16 +94,18 @@ def test_the_table_of_a_command_goes_before_the_top(folder: Path) -> None:
         (LOGS, "this is a design, but a file of this name holds the defaults of options"),
     ],
 )
-def test_a_wrong_setting_is_an_error_with_its_place(folder: Path, text: str, said: str) -> None:
+def test_a_wrong_setting_is_reported_with_file_and_line(
+    folder: Path, text: str, message: str
+) -> None:
     """A mistake names the file, the line and what is allowed; help is still printed."""
     (folder / "rowkey.toml").write_text(text)
     found = run("check", "logs.toml")
     assert (2, "") == (found.code, found.out)
-    assert said in found.err
+    assert message in found.err
     assert 0 == run("check", "--help").code == run("--help").code
 
 
-def test_a_file_that_is_not_text_is_an_error(folder: Path) -> None:
+def test_a_settings_file_that_is_not_utf_8_is_reported(folder: Path) -> None:
     """A file that is not UTF-8 is an error that names it."""
     (folder / "rowkey.toml").write_bytes(b"\xff\xfe")
     found = run("check", "logs.toml")
@@ -112,7 +114,7 @@ def test_a_file_that_is_not_text_is_an_error(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["broken link", "folder", "pipe"])
-def test_what_is_no_file_is_an_error_and_no_reason_to_look_further(
+def test_an_unreadable_settings_file_is_an_error_and_not_skipped(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """Settings that cannot be read are not replaced by those of a parent folder in silence."""
@@ -131,7 +133,7 @@ def test_what_is_no_file_is_an_error_and_no_reason_to_look_further(
     assert not (folder / "of_parent").exists()
 
 
-def test_every_setting_is_an_option_of_some_command() -> None:
+def test_every_setting_is_the_name_of_an_option() -> None:
     """Each key that a file may set is the name of an option."""
     ctx = click.Context(program)
     names = set()
@@ -153,7 +155,7 @@ def test_every_setting_is_in_the_reference() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_quiet_prints_results_and_errors_only(folder: Path) -> None:
+def test_the_quiet_option_prints_only_results_and_errors(folder: Path) -> None:
     """With -q a command prints no notes and no progress, but results, errors and lost rows."""
     (folder / "rowkey.toml").write_text('on = "rocks:data"\n')
     assert 0 == run("create", "logs.toml").code

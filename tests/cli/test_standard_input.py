@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("is_compressed", [False, True])
-def test_a_draft_is_made_from_standard_input(folder: Path, *, is_compressed: bool) -> None:
+def test_init_drafts_a_design_from_standard_input(folder: Path, *, is_compressed: bool) -> None:
     """The draft names no file, and the copy of standard input is gone."""
     data = gzip.compress(ROWS.encode()) if is_compressed else ROWS.encode()
     found = run("init", "-", "--sample-format", "csv", "-o", "a.toml", stdin=data)
@@ -41,7 +41,7 @@ def test_a_draft_is_made_from_standard_input(folder: Path, *, is_compressed: boo
     assert [] == list((folder / "temporary").iterdir())
 
 
-def test_rows_are_judged_and_loaded_from_standard_input() -> None:
+def test_check_simulate_and_load_read_standard_input() -> None:
     """`check`, `simulate` and `load` read the format that the design declares or the option."""
     run("init", "-", "--sample-format", "csv", "-o", "a.toml", stdin=ROWS)
     options = ("--sample-format", "csv")
@@ -52,7 +52,7 @@ def test_rows_are_judged_and_loaded_from_standard_input() -> None:
     assert (0, "900 rows written\n") == (found.code, found.err)
 
 
-def test_the_format_of_standard_input_is_named_or_shown_by_its_first_bytes() -> None:
+def test_csv_on_standard_input_needs_a_format_and_parquet_does_not() -> None:
     """CSV must be named by --sample-format; Parquet is recognized."""
     found = run("init", "-", stdin=ROWS)
     assert 2 == found.code
@@ -62,7 +62,9 @@ def test_the_format_of_standard_input_is_named_or_shown_by_its_first_bytes() -> 
     assert 0 == run("init", "-", stdin=stream.getvalue()).code
 
 
-def test_a_large_standard_input_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_above_the_size_limit_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """More bytes than the limit are refused, and their copy is removed."""
     monkeypatch.setattr(streams, "MAX_STANDARD_INPUT_BYTES", 1_000)
     found = run("init", "-", "--sample-format", "csv", stdin=ROWS)
@@ -71,7 +73,7 @@ def test_a_large_standard_input_is_refused(folder: Path, monkeypatch: pytest.Mon
     assert [] == list((folder / "temporary").iterdir())
 
 
-def test_messages_and_results_call_standard_input_by_its_name(folder: Path) -> None:
+def test_no_message_shows_the_temporary_copy_of_standard_input(folder: Path) -> None:
     """No refusal, note, verdict or report has the path of the copy."""
     run("init", "-", "--sample-format", "csv", "-o", "a.toml", stdin=ROWS)
     assert "made from standard input: 900 rows" in Path("a.toml").read_text()

@@ -85,19 +85,19 @@ def loaded(folder: Path) -> set[str]:
     return find_loaded_modules(folder, [])
 
 
-def test_check_imports_no_unneeded_module(loaded: set[str]) -> None:
+def test_check_imports_no_numeric_or_network_library(loaded: set[str]) -> None:
     """A check imports no numeric library, no networking, and nothing that runs or simulates."""
     assert set() == UNNEEDED_MODULES & loaded
 
 
-def test_options_import_what_they_need(folder: Path) -> None:
+def test_options_of_check_import_the_modules_they_need(folder: Path) -> None:
     """Other options do import the unneeded modules, so their names above are right."""
     needed = {"xml.sax", "rowkey.lint.fixes"}
     assert needed <= UNNEEDED_MODULES
     assert needed <= find_loaded_modules(folder, ["-f", "sarif"], ["-f", "junit"], ["--fix"])
 
 
-def test_checking_writes_no_file(tmp_path: Path) -> None:
+def test_check_writes_no_file(tmp_path: Path) -> None:
     """A check leaves no file in the folder, the home, the cache or the temporary folder."""
     (tmp_path / "logs.toml").write_text(DESIGN)
     folders = {name: str(tmp_path / name) for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR")}
@@ -120,7 +120,7 @@ def find_lazy_packages() -> Iterator[Source]:
 
 
 @pytest.mark.parametrize("package", find_lazy_packages(), ids=lambda package: package.package)
-def test_a_lazy_package_imports_what_it_declares(package: Source) -> None:
+def test_a_lazy_name_comes_from_the_file_its_package_declares(package: Source) -> None:
     """A lazy name comes from the file that the imports for type checkers name."""
     [declared] = [node for node in package.tree.body if isinstance(node, ast.If)]
     imports = {

@@ -44,7 +44,7 @@ def get_error_line(outcome: Outcome) -> str:
 # Made and dropped
 
 
-def test_a_table_is_made_once(things_folder: Path) -> None:
+def test_creating_a_table_again_is_an_error(things_folder: Path) -> None:
     """A new table prints its regions and families, and creating it again is an error."""
     del things_folder
     assert "the table things exists already" in get_error_line(
@@ -55,7 +55,7 @@ def test_a_table_is_made_once(things_folder: Path) -> None:
     assert (0, "things: created with 4 regions, families d\n") == (made.code, made.out)
 
 
-def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
+def test_split_keys_from_a_sample_become_the_regions_of_the_table(tmp_path: Path) -> None:
     """Split keys from a sample need the sample, and the regions have them."""
     design, sample, on = tmp_path / "logs.toml", tmp_path / "s.csv", f"rocks:{tmp_path / 'data'}"
     splits = '{ algorithm = "sample", regions = 4 }'
@@ -72,7 +72,7 @@ def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
     assert asked["splits"] == [one["start"] for one in found["regions"]][1:]
 
 
-def test_a_drop_wants_the_name_typed(things_folder: Path) -> None:
+def test_a_table_is_dropped_only_with_its_name_typed(things_folder: Path) -> None:
     """A table is dropped only with its name typed, and can be created again."""
     del things_folder
     assert "things is not dropped: no name was typed" in get_error_line(run_on_things("drop"))
@@ -90,7 +90,7 @@ def test_a_drop_wants_the_name_typed(things_folder: Path) -> None:
     assert [] == list_hosts()
 
 
-def test_a_drop_by_name_is_confirmed_by_yes_alone(things_folder: Path) -> None:
+def test_the_yes_option_without_a_value_confirms_a_drop_by_name(things_folder: Path) -> None:
     """Without a value `--yes` repeats the table's name; empty, or next to a file, it says none."""
     del things_folder
     assert "'' is not the table's name" in get_error_line(
@@ -106,7 +106,7 @@ def test_a_drop_by_name_is_confirmed_by_yes_alone(things_folder: Path) -> None:
 # Written
 
 
-def test_a_row_is_put_by_words_and_got(things_folder: Path) -> None:
+def test_put_stores_a_value_as_typed_after_the_first_equals_sign(things_folder: Path) -> None:
     """A put stores values as typed after the first =, and keeps other fields."""
     del things_folder
     key = ("host=a=b", "ts=1970-01-01T00:00:07Z")
@@ -122,7 +122,7 @@ def test_a_row_is_put_by_words_and_got(things_folder: Path) -> None:
     }
 
 
-def test_null_takes_a_value_away_and_replace_the_rest(things_folder: Path) -> None:
+def test_a_json_null_deletes_a_value_and_replace_deletes_all_others(things_folder: Path) -> None:
     """A JSON null deletes a value, and --replace deletes all other values."""
     del things_folder
     key = '"host": "web-1", "ts": 1000'
@@ -137,7 +137,7 @@ def test_null_takes_a_value_away_and_replace_the_rest(things_folder: Path) -> No
     assert {"host": "web-1", "ts": 1000, "ok": False} == row()
 
 
-def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things_folder: Path) -> None:
+def test_refused_lines_are_numbered_and_the_other_rows_written(things_folder: Path) -> None:
     """Refused lines are named with their numbers, and the other rows are written."""
     del things_folder
     good, wrong = '{"host": "q", "ts": %d}', '{"host": "q", "ts": "soon"}'
@@ -155,8 +155,7 @@ def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things_folder:
     assert [("q", 4), ("q", 1)] == list_hosts("--where", "host=q")
 
 
-def test_many_refused_lines_are_counted(things_folder: Path) -> None:
-    """Ten refused lines are printed, and further ones are counted."""
+def test_ten_refused_lines_are_printed_and_further_ones_counted(things_folder: Path) -> None:
     del things_folder
     done = run_on_things("put", stdin="no\n" * 1_000)
     assert 2 == done.code
@@ -165,7 +164,7 @@ def test_many_refused_lines_are_counted(things_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "what"),
+    ("arguments", "message"),
     [
         (["host"], "'host' is not a field with a value; expected FIELD=VALUE"),
         (["=web-1"], "'=web-1' is not a field with a value; expected FIELD=VALUE"),
@@ -178,16 +177,18 @@ def test_many_refused_lines_are_counted(things_folder: Path) -> None:
         (["host=" + "k" * 40_000, "ts=1"], "expected at most 32,767 bytes"),
     ],
 )
-def test_a_wrong_row_is_told_in_a_line(things_folder: Path, words: list[str], what: str) -> None:
+def test_an_invalid_row_is_reported_in_one_line(
+    things_folder: Path, arguments: list[str], message: str
+) -> None:
     """An invalid row is one line with the value and the allowed ones."""
     del things_folder
-    assert what in get_error_line(run_on_things("put", *words))
+    assert message in get_error_line(run_on_things("put", *arguments))
 
 
 # Read
 
 
-def test_a_row_that_is_not_there_leaves_with_1(things_folder: Path) -> None:
+def test_get_exits_with_1_for_a_missing_row(things_folder: Path) -> None:
     """A missing row exits with 1, and a field outside of the key is wrong usage."""
     del things_folder
     found = run_on_things("get", "host=web-1", "ts=77")
@@ -210,7 +211,7 @@ def test_a_row_that_is_not_there_leaves_with_1(things_folder: Path) -> None:
     assert "has no row" in run_on_things("get", f"host={host}", f"ts={ts}").err
 
 
-def test_a_time_in_another_unit_is_refused_with_both_values(things_folder: Path) -> None:
+def test_put_refuses_seconds_in_a_field_of_milliseconds(things_folder: Path) -> None:
     """`put` refuses seconds in a field of milliseconds, and takes a date of the same digits."""
     del things_folder
     refused = run_on_things("put", "host=web-9", "ts=1609459200")
@@ -221,7 +222,7 @@ def test_a_time_in_another_unit_is_refused_with_both_values(things_folder: Path)
     assert "line 1" in run_on_things("put", stdin=row).err
 
 
-def test_times_are_shown_as_date_and_time(things_folder: Path) -> None:
+def test_get_and_scan_print_times_as_iso_and_json_as_counts(things_folder: Path) -> None:
     """The text of `get` and the table of `scan` are the same, with ISO times; JSON has counts."""
     del things_folder
     for text in ("1500", "1970-01-01T00:00:01.500Z", "1970-01-01T01:00:01.5+01:00"):
@@ -251,7 +252,7 @@ def reads_folder(things_folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "times"),
+    ("arguments", "times"),
     [
         (["tail", "web-1"], [3000, 2000, 1000]),
         (["tail", "web-1", "--limit", "2"], [3000, 2000]),
@@ -259,18 +260,18 @@ def reads_folder(things_folder: Path) -> Path:
         (["odd", "x = y"], [1000]),
     ],
 )
-def test_a_declared_read_runs_by_its_name(
-    reads_folder: Path, words: list[str], times: list[int]
+def test_scan_read_takes_the_parameters_of_a_declared_read(
+    reads_folder: Path, arguments: list[str], times: list[int]
 ) -> None:
     """`scan --read` takes a value for each ? and name=value for each :name."""
     del reads_folder
-    found = run_on_things("scan", "--read", *words, "-f", "jsonl")
+    found = run_on_things("scan", "--read", *arguments, "-f", "jsonl")
     assert (0, "") == (found.code, found.err)
     assert sorted(times) == sorted(json.loads(line)["ts"] for line in found.out.splitlines())
 
 
 @pytest.mark.parametrize(
-    ("words", "what"),
+    ("arguments", "message"),
     [
         (["--read", "tial"], "the design declares no read 'tial'; expected one of tail, recent"),
         (["--read", "tail"], "no value is given for host = ?. The read tail has 1 parameter: host"),
@@ -284,14 +285,14 @@ def test_a_declared_read_runs_by_its_name(
         (["web-1"], "Give --read NAME before it, or a condition as --where FIELD=VALUE."),
     ],
 )
-def test_a_wrong_call_of_a_declared_read_says_how(
-    reads_folder: Path, words: list[str], what: str
+def test_a_wrong_call_of_a_declared_read_shows_a_right_call(
+    reads_folder: Path, arguments: list[str], message: str
 ) -> None:
     """A wrong call names the read's parameters and shows a right call."""
     del reads_folder
-    found = run_on_things("scan", *words)
+    found = run_on_things("scan", *arguments)
     assert (2, "") == (found.code, found.out)
-    assert what in found.err
+    assert message in found.err
 
 
 EXPECTED_ROWS: list[dict[str, Any]] = [
@@ -310,7 +311,7 @@ EXPECTED_ROWS: list[dict[str, Any]] = [
 """All rows in the order of the key without its bucket."""
 
 
-def test_a_scan_as_json_is_read_by_all_commands(things_folder: Path) -> None:
+def test_the_json_of_scan_is_read_by_all_commands(things_folder: Path) -> None:
     """What `scan -f json` prints is read by `load`, `put`, `encode` and `simulate`."""
     text = run_on_things("scan", "-f", "json").out
     (things_folder / "things.json").write_text(text)
@@ -333,7 +334,7 @@ def test_a_scan_as_json_is_read_by_all_commands(things_folder: Path) -> None:
     )
 
 
-def test_json_and_its_lines_hold_the_rows(things_folder: Path) -> None:
+def test_json_rows_have_numbers_as_numbers_and_decimals_as_texts(things_folder: Path) -> None:
     """JSON has decimals, dates, bytes and ids as texts, and numbers and times as numbers."""
     del things_folder
     lines = run_on_things("scan", "-f", "jsonl").out.splitlines()
@@ -342,7 +343,7 @@ def test_json_and_its_lines_hold_the_rows(things_folder: Path) -> None:
     assert "[]\n" == run_on_things("scan", "-f", "json", "--where", "host=nowhere").out
 
 
-def test_csv_holds_the_rows(things_folder: Path) -> None:
+def test_csv_rows_keep_line_ends_quotes_and_empty_texts(things_folder: Path) -> None:
     """CSV keeps line ends and quotes, null is nothing, and an empty text is two quotes."""
     del things_folder
     printed = run_on_things("scan", "-f", "csv").out
@@ -354,7 +355,7 @@ def test_csv_holds_the_rows(things_folder: Path) -> None:
     assert 'web-1,3000,"",,,,,,false,1e+300,\n' in printed
 
 
-def test_arrow_holds_the_rows(things_folder: Path) -> None:
+def test_arrow_rows_have_a_column_of_the_right_type_for_each_field(things_folder: Path) -> None:
     """The Arrow stream has a column of the right type for each field."""
     command = [find_command(), "scan", "things.toml", *PLACE_OPTION, "-f", "arrow"]
     done = subprocess.run(command, cwd=things_folder, capture_output=True, check=True)
@@ -364,7 +365,7 @@ def test_arrow_holds_the_rows(things_folder: Path) -> None:
     assert list(EXPECTED_ROWS[0]) == table.column_names
 
 
-def test_a_table_for_people_is_aligned(things_folder: Path) -> None:
+def test_a_printed_table_has_aligned_columns_and_escaped_line_breaks(things_folder: Path) -> None:
     """A printed table has aligned columns with names, and line breaks are escaped."""
     del things_folder
     head, rule, *lines = run_on_things("scan").out.splitlines()
@@ -407,7 +408,7 @@ def test_a_table_for_people_is_aligned(things_folder: Path) -> None:
         (["host=web-1", "host=web-2"], []),
     ],
 )
-def test_rows_that_meet_all_conditions(
+def test_scan_returns_exactly_the_rows_that_meet_all_conditions(
     things_folder: Path, tests: list[str], found: list[int]
 ) -> None:
     """A scan returns exactly the rows that meet all conditions, for every operator."""
@@ -418,7 +419,7 @@ def test_rows_that_meet_all_conditions(
 
 
 @pytest.mark.parametrize(
-    ("words", "what"),
+    ("arguments", "message"),
     [
         (["--where", "hots=a"], "where[0]: there is no field 'hots'"),
         (["--where", "host=a", "--where", "ts=soon"], "where[1]: ts = 'soon': 'soon' is not"),
@@ -439,15 +440,17 @@ def test_rows_that_meet_all_conditions(
         (["-f", "xml"], "'xml' is not one of"),
     ],
 )
-def test_a_wrong_read_is_told_in_a_line(things_folder: Path, words: list[str], what: str) -> None:
+def test_an_invalid_read_exits_with_2_and_one_line(
+    things_folder: Path, arguments: list[str], message: str
+) -> None:
     """An invalid read exits with 2 and a short line, without rows or a traceback."""
     del things_folder
-    line = get_error_line(run_on_things("scan", *words))
-    assert what in line
+    line = get_error_line(run_on_things("scan", *arguments))
+    assert message in line
     assert len(line) < 1_000
 
 
-def test_order_and_limit(things_folder: Path) -> None:
+def test_scan_obeys_order_and_limit(things_folder: Path) -> None:
     """Rows come ordered by key fields or a column, up to the limit."""
     del things_folder
     assert [1000, 2000, 3000] == [
@@ -461,7 +464,7 @@ def test_order_and_limit(things_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["", "host desc"])
-def test_a_scan_goes_on_from_its_token(things_folder: Path, order: str) -> None:
+def test_scan_continues_in_another_process_from_its_token(things_folder: Path, order: str) -> None:
     """Pages read by separate processes are together the rows of one scan."""
     del things_folder
     asked = ["--order", order, "-f", "jsonl"]
@@ -481,7 +484,7 @@ def test_a_scan_goes_on_from_its_token(things_folder: Path, order: str) -> None:
 # Counted and explained
 
 
-def test_regions_tell_what_they_have_counted(things_folder: Path) -> None:
+def test_regions_prints_the_counts_of_the_rows_put(things_folder: Path) -> None:
     """Region counts as text and as JSON agree with the rows put."""
     del things_folder
     found = json.loads(run_on_things("count", "--regions", "-f", "json").out)
@@ -501,7 +504,7 @@ def test_regions_tell_what_they_have_counted(things_folder: Path) -> None:
     )
 
 
-def test_reads_are_explained(things_folder: Path) -> None:
+def test_declared_reads_and_conditions_are_explained_as_text_and_json(things_folder: Path) -> None:
     """Declared reads and ad hoc conditions are explained as text and as JSON."""
     named, every = run("explain", "things.toml", "tail"), run("explain", "things.toml")
     assert named.out == every.out
@@ -523,7 +526,7 @@ def test_reads_are_explained(things_folder: Path) -> None:
     assert "none.toml declares no reads" in run("explain", "none.toml").err
 
 
-def test_the_name_stands_for_the_design(things_folder: Path) -> None:
+def test_the_name_of_a_table_can_replace_its_design_file(things_folder: Path) -> None:
     """A table's name suffices in place of its design file."""
     (things_folder / "things.toml").unlink()
     lines = run("scan", "things", *PLACE_OPTION, "-f", "jsonl").out

@@ -82,18 +82,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         pytest.param(one, marks=() if one in QUICK_COMMANDS else pytest.mark.long)
         for one in COMMANDS
     ],
     ids=" ".join,
 )
-def test_no_value_reaches_the_terminal_as_it_is(words: tuple[str, ...], folder: Path) -> None:
+def test_no_command_prints_control_characters_of_values(
+    arguments: tuple[str, ...], folder: Path
+) -> None:
     """No command prints control characters, line ends or direction marks of values."""
-    found = run(*(folder / word if word in KEYS else word for word in words))
+    found = run(*(folder / word if word in KEYS else word for word in arguments))
     assert ([], []) == (find_unsafe_characters(found.out), find_unsafe_characters(found.err))
-    assert found.code in ((1, 2) if words[-1] == "\x1b[2J" else (0, 1))
+    assert found.code in ((1, 2) if arguments[-1] == "\x1b[2J" else (0, 1))
 
 
 def test_a_draft_of_hostile_values_is_plain_text(folder: Path) -> None:
@@ -102,7 +104,7 @@ def test_a_draft_of_hostile_values_is_plain_text(folder: Path) -> None:
     assert (0, []) == (found.code, find_unsafe_characters(found.out))
 
 
-def test_what_is_escaped_in_json_is_the_same_document(folder: Path) -> None:
+def test_json_with_escaped_characters_parses_to_the_stored_values(folder: Path) -> None:
     """JSON rows with escaped characters parse to the stored values."""
     row = {"host": HOSTILE[0] + HOSTILE[3] + HOSTILE[8], "ts": 1}
     key = run("encode", folder / "buckets", stdin=json.dumps(row)).out
@@ -110,7 +112,7 @@ def test_what_is_escaped_in_json_is_the_same_document(folder: Path) -> None:
     assert ([], row["host"]) == (find_unsafe_characters(told), json.loads(told)["host"])
 
 
-def test_the_console_escapes_whatever_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_console_escapes_any_text_and_keeps_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     """The console escapes any text, also of a renderer that does not, and keeps colours."""
     screen = build_console()
     monkeypatch.setattr(screen, "_file", stream := io.StringIO())

@@ -41,7 +41,7 @@ def put_undecodable() -> None:
 
 
 @pytest.mark.usefixtures("shared_folder")
-def test_a_count_tells_undeclared_cells_apart() -> None:
+def test_count_reports_cells_of_other_programs_separately() -> None:
     """Rows are counted as before; the cells of another program are told apart, by column."""
     found = run_on_things("count")
     assert (0, "5\n") == (found.code, found.out)
@@ -64,7 +64,7 @@ def test_a_count_tells_undeclared_cells_apart() -> None:
 
 
 @pytest.mark.usefixtures("shared_folder")
-def test_every_field_of_a_count_has_a_meaning() -> None:
+def test_the_documented_fields_of_count_are_exactly_those_of_its_json() -> None:
     """The table of meanings has exactly the paths that occur in a document."""
     put_undecodable()
     document = json.loads(run_on_things("count", "--skip-undecodable", "-f", "json").out)
@@ -73,7 +73,7 @@ def test_every_field_of_a_count_has_a_meaning() -> None:
 
 
 @pytest.mark.usefixtures("shared_folder")
-def test_a_dump_says_what_it_leaves_out() -> None:
+def test_dump_names_the_undeclared_cells_it_leaves_out() -> None:
     """A dump writes the rows of the design, which can be loaded, and names the rest on stderr."""
     found = run_on_things("dump", "-o", "a.jsonl")
     assert found.err.startswith("5 rows written to a.jsonl\nthings has 4 cells in columns that ")
@@ -117,8 +117,7 @@ CASES = {
 
 @pytest.mark.usefixtures("shared_folder")
 @pytest.mark.parametrize("name", CASES)
-def test_a_command_says_what_cells_it_leaves_out(name: str) -> None:
-    """Each command that reads rows counts the cells of other programs, and rows of only these."""
+def test_commands_that_read_rows_count_the_cells_of_other_programs(name: str) -> None:
     command, *options = name.split()
     more, code, expected = CASES[name]
     found = run_on_things(command, *options, *more)
@@ -129,7 +128,7 @@ def test_a_command_says_what_cells_it_leaves_out(name: str) -> None:
 
 
 @pytest.mark.usefixtures("shared_folder")
-def test_undeclared_cells_are_shown_in_every_format() -> None:
+def test_scan_undeclared_shows_cells_of_other_programs_in_every_format() -> None:
     """With --undeclared, rows have these cells by column, as bytes in hexadecimal."""
     cells = {"d:x": "01", "d:\\x80": "01"}
 
@@ -174,7 +173,7 @@ def test_verify_counts_undeclared_cells_of_every_table() -> None:
 
 
 @pytest.mark.usefixtures("things_folder")
-def test_one_undecodable_key_does_not_end_every_command() -> None:
+def test_skip_undecodable_leaves_out_rows_whose_key_cannot_be_decoded() -> None:
     """With --skip-undecodable such rows are left out and named; without, the error names it."""
     put_undecodable()
     for command in ("count", "scan", "dump"):

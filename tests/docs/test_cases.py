@@ -15,7 +15,7 @@ RESULTS: dict[str, Any] = json.loads(cases.MEASURED.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", cases.PAGES, ids=lambda page: page.stem)
-def test_figures_are_those_that_were_measured(page: Path) -> None:
+def test_tables_of_the_page_equal_the_results_of_make_proof(page: Path) -> None:
     """The tables of a page are what `make proof` generates from its results."""
     text = page.read_text(encoding="utf-8")
     assert cases.OPENING in text
@@ -23,7 +23,7 @@ def test_figures_are_those_that_were_measured(page: Path) -> None:
 
 
 @pytest.mark.parametrize("name", RESULTS["proofs"])
-def test_counts_are_as_predicted(name: str) -> None:
+def test_regions_and_servers_counted_the_predicted_writes_and_reads(name: str) -> None:
     """No region and no server counted other writes or reads than predicted."""
     measured = RESULTS["proofs"][name]
     writes = ("regions_apart", "regions_unknown", "servers_apart")
@@ -34,7 +34,7 @@ def test_counts_are_as_predicted(name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("page", cases.PAGES, ids=lambda page: page.stem)
-def test_examples_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+def test_every_example_prints_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     """Every example prints what the page shows, and the designs are those that were measured."""
     for outcome in run_page(page.read_text(encoding="utf-8"), tmp_path):
         if not outcome.is_as_written:
@@ -49,7 +49,7 @@ def test_examples_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
         assert current == {word: measured[name][word] for word in current}
 
 
-def test_comments_of_a_design_are_not_measured(tmp_path: Path) -> None:
+def test_a_changed_comment_does_not_outdate_a_measurement(tmp_path: Path) -> None:
     """A design is measured again after a change of its key, not of its comments."""
     (tmp_path / "a.csv").write_text("user,n\n" + "".join(f"u{n},{n}\n" for n in range(100)))
     design = """\

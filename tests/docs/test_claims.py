@@ -35,7 +35,7 @@ def test_every_claim_has_a_rule_or_a_test_or_a_reason() -> None:
     assert [] == list(check_claims(read_claims(), find_evidence()))
 
 
-def test_every_claim_stands_on_the_page_once() -> None:
+def test_every_claim_is_on_the_page_exactly_once() -> None:
     """The page has exactly one line for each claim, with its text."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     for claim in read_claims().claims:
@@ -43,7 +43,7 @@ def test_every_claim_stands_on_the_page_once() -> None:
         assert [True] == [claim.says in line for line in lines if line.startswith(begins)]
 
 
-def test_the_chinese_page_counts_them() -> None:
+def test_the_chinese_page_has_the_right_number_of_claims() -> None:
     """The Chinese page gives the number of the documents' claims."""
     text = (ROOT / "docs" / "zh.md").read_text(encoding="utf-8")
     made = [claim for claim in read_claims().claims if claim.documents]
@@ -69,7 +69,7 @@ def test_a_claim_without_rules_or_tests_is_reported() -> None:
     assert "claim 35: no test is marked with it, and no_test gives no reason" == problem
 
 
-def test_an_unknown_claim_number_is_reported() -> None:
+def test_a_test_of_an_unknown_claim_number_is_reported() -> None:
     """A test of claim 89 is reported by its name."""
     marked = MarkedTest("tests/x.py", "test_x", (CLAIM_COUNT + 1,))
     (problem,) = check_claims(
@@ -92,7 +92,7 @@ def test_an_unknown_claim_number_is_reported() -> None:
         (88, {"number": 89}, "the claims are numbered [1, 2"),
     ],
 )
-def test_each_mistake_in_a_claim_is_reported(
+def test_each_mistake_in_a_claim_is_reported_with_its_number(
     number: int, change: dict[str, object], expected: str
 ) -> None:
     """Each kind of mistake in an entry is reported with the number of the claim."""
@@ -100,14 +100,14 @@ def test_each_mistake_in_a_claim_is_reported(
     assert expected == problems[0][: len(expected)]
 
 
-def test_an_unknown_key_of_a_claim_is_an_error() -> None:
+def test_a_misspelt_key_of_a_claim_raises_an_error() -> None:
     """A misspelt key of an entry raises an error."""
     text = 'documents = []\nsubjects = []\n[[claims]]\nnumber = 1\nsay = "It."\n'
     with pytest.raises(TypeError, match="say"):
         parse_claims(text)
 
 
-def test_markers_are_found_in_every_place() -> None:
+def test_claim_markers_on_tests_classes_and_modules_are_found() -> None:
     """Markers are found on tests, classes, modules and parameters, also through names."""
     text = """
 import pytest
@@ -138,7 +138,7 @@ def helper(): ...
 
 
 @pytest.mark.parametrize("numbers", ["*CASES", "*range(3)", '"7"', "*()", "N"])
-def test_numbers_of_a_marker_are_literals(numbers: str) -> None:
+def test_a_claim_number_that_is_no_literal_raises_an_error(numbers: str) -> None:
     """Numbers that are not literals raise an error with their line."""
     text = f"import pytest\n@pytest.mark.claims({numbers})\ndef test_x(): ...\n"
     with pytest.raises(ValueError, match=r"tests/x\.py:2: write the numbers"):
@@ -152,7 +152,9 @@ DISPUTED_RULES = [
 
 
 @pytest.mark.parametrize("rule", DISPUTED_RULES, ids=lambda rule: rule.name)
-def test_a_rule_of_a_wrong_claim_gives_the_verdict(rule: type[Rule], tmp_path: Path) -> None:
+def test_a_rule_against_a_wrong_claim_gives_the_verdict_of_today(
+    rule: type[Rule], tmp_path: Path
+) -> None:
     """Each finding in the rule's bad design has today's verdict."""
     design = Design.loads(rule.bad_design, source="design.toml")
     path = tmp_path / "rows.csv"
@@ -164,7 +166,7 @@ def test_a_rule_of_a_wrong_claim_gives_the_verdict(rule: type[Rule], tmp_path: P
     assert [] == [str(one) for one in findings if not one.verdict]
 
 
-def test_every_wrong_claim_has_a_rule() -> None:
+def test_every_wrong_claim_has_a_rule_or_a_reason() -> None:
     """Each claim that is not right has a rule, except those with a reason for none."""
     doubted = [one for one in read_claims().claims if one.verdict != "agrees"]
     problems = {number for rule in DISPUTED_RULES for number in rule.claims}
@@ -172,7 +174,7 @@ def test_every_wrong_claim_has_a_rule() -> None:
     assert len(DISPUTED_RULES) > 25
 
 
-def test_rules_of_other_packages_do_not_count() -> None:
+def test_only_rules_of_rowkey_count_as_evidence_for_claims() -> None:
     """Only rowkey's own rules count as evidence for claims."""
     own = [rule for rule in RULES.values() if rule.__module__.startswith("rowkey.")]
     assert sorted(rule.code for rule in own) == [rule.code for rule in find_evidence().rules]

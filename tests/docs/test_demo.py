@@ -76,7 +76,7 @@ def documents(folder: Path) -> dict[str, Any]:
     }
 
 
-def test_demo_judges_every_example(demo: tuple[str, Path]) -> None:
+def test_the_demo_judges_every_shipped_design(demo: tuple[str, Path]) -> None:
     """Each shipped design has a text and a JSON document with the same verdict."""
     _, folder = demo
     found = documents(folder)
@@ -90,14 +90,16 @@ def test_demo_judges_every_example(demo: tuple[str, Path]) -> None:
         assert f"\n{grade.upper()}: {subject}: " in text
 
 
-def test_demo_shows_what_it_promises(demo: tuple[str, Path]) -> None:
+def test_the_demo_shows_time_first_keys_hot_and_hashed_buckets_even(demo: tuple[str, Path]) -> None:
     """Keys that begin with the time are hot, mod is hot on whole hours, and hash is not."""
     verdicts = {name: one["writes"]["level"] for name, one in documents(demo[1]).items()}
     assert {"hot"} == {verdicts[f"{name}/time_first"] for name in RECORDINGS}
     assert ("hot", "even") == (verdicts["flights/mod"], verdicts["flights/hashed"])
 
 
-def test_demo_shows_what_even_writes_cost(demo: tuple[str, Path]) -> None:
+def test_the_demo_shows_that_no_design_serves_both_reads_in_one_range(
+    demo: tuple[str, Path],
+) -> None:
     """Each read is one range of one design and a whole scan of another."""
     for document in documents(demo[1]).values():
         assert 2 == len(document["reads"])
@@ -106,7 +108,7 @@ def test_demo_shows_what_even_writes_cost(demo: tuple[str, Path]) -> None:
     assert [] == [line for line in lines if "1 range" not in line.replace("16 ranges", "")]
 
 
-def test_demo_leaves_a_report_to_open(demo: tuple[str, Path]) -> None:
+def test_the_demo_writes_one_small_report_per_recording(demo: tuple[str, Path]) -> None:
     """Each recording has one small report, named in the text, that compares its designs."""
     text, folder = demo
     reports = sorted(folder.glob("*/report.html"))
@@ -121,7 +123,7 @@ def test_demo_leaves_a_report_to_open(demo: tuple[str, Path]) -> None:
         assert page.index('id="comparison"') < page.index('id="d1"')
 
 
-def test_demo_is_plain_in_a_pipe(demo: tuple[str, Path]) -> None:
+def test_the_demo_prints_plain_text_in_a_pipe(demo: tuple[str, Path]) -> None:
     """In a pipe the demonstration has no colours or cut columns, and names the next step."""
     text, folder = demo
     assert "\x1b" not in text
@@ -131,7 +133,7 @@ def test_demo_is_plain_in_a_pipe(demo: tuple[str, Path]) -> None:
         assert word in text
 
 
-def test_demo_ends_with_what_to_do(demo: tuple[str, Path]) -> None:
+def test_the_demo_ends_with_the_keys_to_use(demo: tuple[str, Path]) -> None:
     """The last part names the keys to use in place of the usual remedy, and writes their files."""
     text, folder = demo
     last = text.partition("What to do")[2]
@@ -146,7 +148,7 @@ def test_demo_ends_with_what_to_do(demo: tuple[str, Path]) -> None:
 PICTURED = ("time_first", "mod", "hashed") if IS_LONG else ("hashed",)
 
 
-def test_picture_is_of_these_designs() -> None:
+def test_the_picture_shows_the_verdicts_of_the_shipped_designs() -> None:
     """The picture is small, valid, and shows the verdicts on the whole recording."""
     told = " ".join(ET.parse(PICTURE).getroot().itertext())
     assert PICTURE.stat().st_size < PICTURE_BYTES_MOST
@@ -159,7 +161,7 @@ def test_picture_is_of_these_designs() -> None:
 
 
 @pytest.mark.parametrize("name", ["run", "dev"])
-def test_lock_pins_every_dependency(name: str) -> None:
+def test_lock_files_pin_every_dependency_with_hashes(name: str) -> None:
     """A lock pins each dependency with hashes and names no index."""
     text = (ROOT / "requirements" / f"{name}.lock").read_text("utf-8")
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

@@ -21,7 +21,7 @@ ALLOWED_BYTES = 8_192
 """Bytes of index, Bloom filter and trailer that a smaller file may have."""
 
 
-def test_the_page_is_drawn_from_what_was_measured() -> None:
+def test_the_proof_page_equals_what_make_proof_generates() -> None:
     """The page is what `make proof` generates from its results."""
     assert proof.build_page(RESULTS) == proof.PAGE.read_text(encoding="utf-8")
 
@@ -38,7 +38,7 @@ SHORT = DESIGNS[:: 3 * (len(proof.KINDS) + 1)]
         for one in DESIGNS
     ],
 )
-def test_each_proof_is_of_the_files_that_are_there(name: str, path: Path) -> None:
+def test_each_proof_has_the_fingerprint_of_the_current_files(name: str, path: Path) -> None:
     """Each proof has the fingerprint of the current file, sample, encoder and HBase."""
     measured = RESULTS["proofs"][name]
     stands_for = proof.compute_fingerprint(path)
@@ -46,7 +46,7 @@ def test_each_proof_is_of_the_files_that_are_there(name: str, path: Path) -> Non
 
 
 @pytest.mark.parametrize(("name", "path"), DESIGNS, ids=lambda one: str(one)[-30:])
-def test_each_design_is_proved_as_it_is(name: str, path: Path) -> None:
+def test_each_proof_measured_the_current_design(name: str, path: Path) -> None:
     """Each proof has the current design and sample, and measured what was predicted."""
     measured = RESULTS["proofs"][name]
     data = Design.read(path).sample_path
@@ -64,10 +64,9 @@ def test_each_design_is_proved_as_it_is(name: str, path: Path) -> None:
         assert read["regions_predicted"] == read["regions_counted"]
 
 
-def test_another_recording_or_another_encoder_is_another_proof(
+def test_a_proof_is_outdated_after_a_change_of_design_sample_or_encoder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A proof is outdated after a change of the design, its sample or the encoder."""
     name, path = next(one for one in proof.iter_designs() if one[0] == "apache/advised")
     design = Design.read(path)
     assert design.sample_path is not None
@@ -95,7 +94,7 @@ def test_another_recording_or_another_encoder_is_another_proof(
     assert not proof.is_current(measured, proof.compute_fingerprint(path))
 
 
-def test_bytes_on_disk_are_as_predicted() -> None:
+def test_bytes_on_disk_are_within_3_percent_of_the_prediction() -> None:
     """Bytes of large files are within 3 % of the prediction, small ones are on the page."""
     page = " ".join(proof.PAGE.read_text(encoding="utf-8").split())
     sizes = {name: measured["bytes"] for name, measured in RESULTS["proofs"].items()}
@@ -114,7 +113,7 @@ def test_bytes_on_disk_are_as_predicted() -> None:
     assert len(missed) == page.count(" %, missed |")
 
 
-def test_the_page_tells_how_many_counts_are_not_zero() -> None:
+def test_the_proof_page_has_the_number_of_nonzero_counts() -> None:
     """The page has the number of nonzero counts of each proof: 20 of a time-first key."""
     lines = proof.PAGE.read_text(encoding="utf-8").splitlines()
     told = {}

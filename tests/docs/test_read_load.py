@@ -14,20 +14,20 @@ RESULTS: dict[str, Any] = json.loads(proof.READ_LOAD.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("case", read_load.DESIGNS)
-def test_each_mix_is_of_the_design_that_is_there(case: str, tmp_path: Path) -> None:
+def test_each_read_load_measurement_is_of_the_current_design(case: str, tmp_path: Path) -> None:
     """Each measurement is of the current design, recording and versions."""
     design = read_load.write_design(case, tmp_path)
     assert proof.is_current(RESULTS[case], read_load.compute_fingerprint(case, design))
 
 
-def test_every_region_counted_what_the_plans_touch() -> None:
+def test_every_region_counted_the_reads_that_its_plans_cause() -> None:
     """No region of the cluster counted fewer reads than its plans cause, or more than allowed."""
     assert set(read_load.DESIGNS) == set(RESULTS)
     assert [0] * len(RESULTS) == [one["wrong"] for one in RESULTS.values()]
     assert all(one["expected"] <= one["counted"] <= one["most"] for one in RESULTS.values())
 
 
-def test_the_margins_held() -> None:
+def test_95_of_100_measured_shares_are_within_their_margins() -> None:
     """Of the measured shares of regions and servers 95 of 100 lie within their margins."""
     figures = [figure for one in RESULTS.values() for figure in one["figures"]]
     hits = [proof.is_within(figure, has_draw=True) for figure in figures]
@@ -38,7 +38,7 @@ def test_the_margins_held() -> None:
     "case",
     [pytest.param(case, marks=[pytest.mark.long] * (case != "orders")) for case in RESULTS],
 )
-def test_a_mix_falls_where_it_is_predicted(case: str, tmp_path: Path) -> None:
+def test_an_embedded_engine_counts_reads_in_the_predicted_shares(case: str, tmp_path: Path) -> None:
     """Regions of an embedded engine count the rows of the plans, in the predicted shares."""
     design = read_load.write_design(case, tmp_path)
     found = read_load.measure_design(design, f"memory:mix-{case}", 0, rounds=2, answers=60)
@@ -48,7 +48,7 @@ def test_a_mix_falls_where_it_is_predicted(case: str, tmp_path: Path) -> None:
     assert 0.9 <= sum(hits) / len(hits)
 
 
-def test_margins_of_a_draw_are_those_of_repeated_draws() -> None:
+def test_the_standard_error_of_a_share_agrees_with_repeated_draws() -> None:
     """The standard error of a share agrees with the spread of shares of many mixes."""
     rng, strata = np.random.default_rng(5), np.array([0] * 200 + [1] * 100)
     shares, errors = [], []

@@ -66,14 +66,14 @@ def read_page(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_kind_has_its_section(name: str) -> None:
+def test_every_plugin_has_a_heading_on_its_page(name: str) -> None:
     """Every plugin has a heading on the page of its registry."""
     headings = set(read_page(name).splitlines())
     own = [kind for kind, made in KINDS[name].items() if made.__module__.startswith("rowkey.")]
     assert [] == [kind for kind in own if f"## {kind}" not in headings]
 
 
-def test_every_vector_is_listed() -> None:
+def test_every_golden_vector_is_in_the_reference() -> None:
     """The golden vectors of every type and transform are in the reference."""
     for name in ("fields", "transforms"):
         text = read_page(name)
@@ -81,7 +81,7 @@ def test_every_vector_is_listed() -> None:
             assert [] == [v for v in kind.vectors if f"`{v.hex}`" not in text]
 
 
-def test_every_word_is_explained() -> None:
+def test_every_option_of_a_design_file_is_in_the_reference() -> None:
     """Every option of a design file is in its table with a meaning."""
     rows = [
         line.split(" | ")
@@ -93,7 +93,7 @@ def test_every_word_is_explained() -> None:
     assert set() == (words | set(ATTRIBUTES)) - told
 
 
-def test_every_verb_and_option_is_listed() -> None:
+def test_every_command_and_option_is_in_the_reference() -> None:
     """Every command is on the page of the command line, with all of its options."""
     text = read_page("cli")
     context = Context(program)
@@ -105,7 +105,7 @@ def test_every_verb_and_option_is_listed() -> None:
         assert [] == [option for option in options if option not in section]
 
 
-def test_every_verb_stands_on_the_chinese_page() -> None:
+def test_the_chinese_page_lists_each_command_once() -> None:
     """The page in Chinese lists each command once, and no other."""
     text = (ROOT / "docs" / "zh.md").read_text(encoding="utf-8")
     rows = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| `")]
@@ -125,20 +125,20 @@ DOCUMENTS = (
 
 
 @pytest.mark.parametrize("fields", DOCUMENTS)
-def test_every_json_field_is_listed(fields: dict[str, str]) -> None:
+def test_every_json_field_is_in_the_reference(fields: dict[str, str]) -> None:
     """Every field of a JSON document is on the page with its meaning."""
     text = read_page("json")
     assert [] == [path for path, says in fields.items() if f"| `{path}` | {says} |" not in text]
 
 
-def test_every_arrival_and_error_is_listed() -> None:
+def test_every_arrival_and_error_class_is_in_the_reference() -> None:
     """Every arrival and every error class is on its page."""
     arrivals, told = read_page("arrivals"), read_page("errors")
     assert [] == [name for name, each in ARRIVAL_MODES.items() if each.meaning not in arrivals]
     assert [] == [name for name in rowkey.__all__ if "Error" in name and f"## {name}" not in told]
 
 
-def test_every_public_name_is_listed() -> None:
+def test_every_public_name_is_in_the_reference() -> None:
     """Every public name of rowkey and of its packages is on the page for Python."""
     text = read_page("python")
     assert [] == [name for name in rowkey.__all__ if f"### {name}\n" not in text]
@@ -150,7 +150,7 @@ def test_every_public_name_is_listed() -> None:
             assert [] == [name for name in offered if f"| `{name}` | " not in section]
 
 
-def test_every_call_and_limit_of_the_client_is_listed() -> None:
+def test_every_method_and_setting_of_the_client_is_in_the_reference() -> None:
     """Every method and setting of the client is on its page, inherited ones too."""
     text = read_page("hbase")
     assert [] == [name for name in hbase.__all__ if f"## {name}\n" not in text]
@@ -165,7 +165,7 @@ def test_every_call_and_limit_of_the_client_is_listed() -> None:
         assert [] == [name for name in methods if f"| `{name}(" not in section]
 
 
-def test_every_error_of_a_cluster_is_sorted() -> None:
+def test_every_error_class_of_the_client_is_in_the_reference_once() -> None:
     """Every error class of the client is on its page once, under its remedy."""
     _, _, text = read_page("hbase-errors").rpartition("```")
     names = {
@@ -184,7 +184,7 @@ def list_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
         yield from list_subclasses(child)
 
 
-def test_every_source_is_collected() -> None:
+def test_every_file_with_a_source_is_linked_from_the_page() -> None:
     """Each file of the package that names a source in a docstring is linked from the page."""
     text = read_page("sources")
     package = ROOT / "src" / "rowkey"

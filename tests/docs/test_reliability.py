@@ -11,12 +11,12 @@ from tools import reliability
 RESULTS: dict[str, Any] = json.loads(reliability.MEASURED.read_text(encoding="utf-8"))
 
 
-def test_the_page_is_drawn_from_what_was_measured() -> None:
+def test_the_reliability_page_equals_what_make_test_long_generates() -> None:
     """The page is what `make test-long` generates from its results."""
     assert reliability.build_page(RESULTS) == reliability.PAGE.read_text(encoding="utf-8")
 
 
-def test_enough_faults_were_tried_and_none_was_silent() -> None:
+def test_none_of_20000_faults_had_a_silent_wrong_answer() -> None:
     """Of 20,000 faults of 11 types and 12 objects, none had a silent wrong answer or a crash."""
     outcomes = RESULTS["figures"]["matrix"]["outcomes"]
     counts: Counter[str] = Counter()
@@ -30,8 +30,7 @@ def test_enough_faults_were_tried_and_none_was_silent() -> None:
     assert (0, 0) == (counts["silent wrong"], counts["crashed"])
 
 
-def test_no_history_breaks_the_order_of_a_row() -> None:
-    """Every recorded history of an engine is linearizable."""
+def test_every_recorded_history_of_an_engine_is_linearizable() -> None:
     found = [one for name, one in RESULTS["figures"].items() if name.startswith("linear")]
     assert found
     assert 0 == sum(one["violations"] for one in found)

@@ -57,7 +57,7 @@ def empty_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         for name in WRITTEN_PAGES
     ],
 )
-def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
+def test_every_example_of_a_page_prints_what_the_page_shows(name: str, tmp_path: Path) -> None:
     """Every example of a page prints the output that the page shows."""
     page = (ROOT / name).read_text(encoding="utf-8")
     missing = frozenset(program for program in PROGRAMS if shutil.which(program) is None)
@@ -79,7 +79,7 @@ WITH_PROGRAMS = [
 
 
 @pytest.mark.parametrize(("name", "program"), WITH_PROGRAMS)
-def test_examples_run_without_one_program(name: str, program: str, tmp_path: Path) -> None:
+def test_examples_run_where_one_program_is_missing(name: str, program: str, tmp_path: Path) -> None:
     """Where one program is missing, the examples that do not call it print the same."""
     missing = frozenset(one for one in PROGRAMS if one == program or shutil.which(one) is None)
     page = (ROOT / name).read_text(encoding="utf-8")
@@ -96,7 +96,7 @@ ON_CLUSTER = [
 
 
 @pytest.mark.parametrize("name", ON_CLUSTER)
-def test_examples_on_a_cluster_print_what_the_page_says(
+def test_every_example_on_a_cluster_prints_what_the_page_shows(
     name: str, tmp_path: Path, hbase_url: str
 ) -> None:
     """Every example that needs HBase prints the output that the page shows."""
@@ -107,7 +107,7 @@ def test_examples_on_a_cluster_print_what_the_page_says(
 
 
 @pytest.mark.parametrize("name", [*WRITTEN_PAGES, *CASES, *ALL])
-def test_links_lead_somewhere(name: str) -> None:
+def test_every_link_of_a_page_leads_to_a_heading(name: str) -> None:
     """Every link of a page is a file of the repository with that heading."""
     path = ROOT / name
     page = _FENCED_BLOCK.sub("", path.read_text(encoding="utf-8"))
@@ -129,7 +129,7 @@ def _list_anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
 
 
-def test_every_page_is_reached() -> None:
+def test_every_page_is_linked_from_the_index() -> None:
     """Every page is linked from the index of the docs, or from a linked page."""
     reached, waiting = set(), [ROOT / "docs" / "index.md"]
     while waiting:
@@ -144,7 +144,7 @@ def test_every_page_is_reached() -> None:
     assert set() == {path.relative_to(ROOT).as_posix() for path in pages - reached}
 
 
-def test_a_stale_example_is_seen(tmp_path: Path) -> None:
+def test_a_stale_example_is_found_and_corrected(tmp_path: Path) -> None:
     """A command and a Python line with other output are found and corrected."""
     page = (
         "```console\n$ echo one; false\nzwei\n$ echo $?\n1\n```\n"
@@ -157,7 +157,7 @@ def test_a_stale_example_is_seen(tmp_path: Path) -> None:
     assert mended == rewrite_page(page, outcomes)
 
 
-def test_what_needs_a_cluster_waits_for_one(tmp_path: Path) -> None:
+def test_a_block_marked_cluster_is_skipped_without_a_url(tmp_path: Path) -> None:
     """A marked block is skipped without a URL, and run with the URL if there is one."""
     needs = f"```console cluster\n$ echo on {EXAMPLE_URL}\non {EXAMPLE_URL}\n```\n"
     page = f"```console\n$ echo 1\n1\n```\n{needs}"
@@ -176,6 +176,6 @@ def test_what_needs_a_cluster_waits_for_one(tmp_path: Path) -> None:
         ("a.c\n", "abc\n", False),
     ],
 )
-def test_dots_stand_for_lines(expected: str, actual: str, *, equal: bool) -> None:
+def test_three_dots_match_any_lines(expected: str, actual: str, *, equal: bool) -> None:
     """A line of three dots matches any lines, and all other lines must be equal."""
     assert equal == matches(expected, actual)

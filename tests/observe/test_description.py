@@ -96,7 +96,9 @@ def recreate_table(engine: Engine, table: str, url: str) -> str:
         ("[host][ts]", []),
     ],
 )
-def test_a_table_of_ours_is_its_design(url: str, key: str, splits: Any) -> None:
+def test_a_table_that_rowkey_created_is_described_by_its_design(
+    url: str, key: str, splits: Any
+) -> None:
     """A table that rowkey created is described by exactly its design, and created again."""
     words = {"fields": FIELDS, "families": FAMILIES, "splits": splits}
     design = rowkey.Design("logs", key, **words)
@@ -110,8 +112,7 @@ def test_a_table_of_ours_is_its_design(url: str, key: str, splits: Any) -> None:
         recreate_table(engine, "logs", url)
 
 
-def test_what_has_changed_since_is_described_as_it_is(url: str) -> None:
-    """Split regions and altered families are described as they are now."""
+def test_split_regions_and_altered_families_are_described_as_they_are_now(url: str) -> None:
     words = {"fields": FIELDS, "families": FAMILIES, "splits": "per_bucket"}
     design = rowkey.Design("logs", "[bucket(host, 4)][host][ts]", **words)
     with open_engine(url) as engine, create_table(design, url) as table:
@@ -123,7 +124,7 @@ def test_what_has_changed_since_is_described_as_it_is(url: str) -> None:
     assert 7 == rowkey.Design.loads(text).families["d"].versions
 
 
-def test_the_source_of_a_design_is_named(url: str) -> None:
+def test_a_description_names_the_source_of_its_design(url: str) -> None:
     """A description names the catalog or the table as the source of the design."""
     design = rowkey.Design("logs", "[host][ts]", fields=FIELDS)
     with create_table(design, url) as table:
@@ -206,12 +207,12 @@ def deal_ids(share: float) -> Callable[[int], list[int]]:
 
 
 CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
-    "our bucket": (
+    "a bucket of rowkey": (
         encode_keys("[bucket(host, 16)][host][desc(ts)]"),
         ONE_BYTE,
         "[bucket(text, 16)][text][desc(time)]",
     ),
-    "our bucket of all": (
+    "a bucket of rowkey over the rest of the key": (
         encode_keys("[bucket(host, ts, 16, hash=crc32)][host][ts]"),
         ONE_BYTE,
         "[bucket(text, time, 16, hash=crc32)][text][time]",
@@ -403,7 +404,7 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
         (),
         "[text][time]",
     ),
-    "every 5 minutes of each host in its own second": (
+    "every 5 minutes at another second for each host": (
         encode_host_keys(10, lambda host: range(START_S + 37 * host, START_S + 86_400, 300)),
         (),
         "[text][time]",
@@ -471,7 +472,7 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
         (),
         "[number][number2]",
     ),
-    "a round number before ids": (
+    "a constant number before ids": (
         [encode_long(1_500_000_000_000) + encode_int(7 * n) for n in range(90)],
         (),
         "[number][number2]",
@@ -535,7 +536,7 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
         (),
         "[number][time]",
     ),
-    "three bytes, some second and a zero": (
+    "three bytes, a second and a zero": (
         [b"\0\0\1" + encode_int(START_S + 7 * n) + b"\0\1" for n in range(90)],
         (),
         "[number][number2]",
@@ -562,7 +563,7 @@ CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
 
 
 @pytest.mark.parametrize("many", [2, 4, 16])
-def test_one_value_bears_no_bucket_out(many: int) -> None:
+def test_no_bucket_is_inferred_from_rows_of_a_single_value(many: int) -> None:
     """No bucket is inferred from rows of one site, whose hash may agree by chance."""
     from rowkey.observe.description.key_format import infer_key_format
 
@@ -574,7 +575,7 @@ def test_one_value_bears_no_bucket_out(many: int) -> None:
         assert "[bucket][text][time]" == infer_key_format(keys, splits, NOW_MS).key
 
 
-def test_a_first_byte_that_no_hash_gives_may_be_no_bucket() -> None:
+def test_a_first_byte_that_matches_no_hash_is_described_as_a_possible_salt() -> None:
     """A first byte that no hash gives is described as a possible salt, and a hash is not."""
     from rowkey.observe.description.key_format import infer_key_format
 
@@ -587,7 +588,7 @@ def test_a_first_byte_that_no_hash_gives_may_be_no_bucket() -> None:
     assert not any("may be" in note for note in hashed.notes)
 
 
-def test_one_value_bears_no_short_digest_out() -> None:
+def test_no_short_digest_is_inferred_from_a_single_value() -> None:
     """Two digits of an MD5 before a single name are not inferred as a digest; 16 bytes are."""
     from rowkey.observe.description.key_format import infer_key_format
 
@@ -632,7 +633,7 @@ def test_one_value_bears_no_short_digest_out() -> None:
         ),
     ],
 )
-def test_how_sure_a_time_is_is_said(keys: list[bytes], expected: str) -> None:
+def test_inferred_times_are_reported_with_their_certainty(keys: list[bytes], expected: str) -> None:
     """Numbers that need not be times stay numbers, and times are inferred with their certainty."""
     from rowkey.observe.description.key_format import infer_key_format
 
@@ -643,7 +644,7 @@ def test_how_sure_a_time_is_is_said(keys: list[bytes], expected: str) -> None:
 
 
 @pytest.mark.parametrize(("years", "expected"), [(1, "[time]"), (3, "[number]")])
-def test_times_lie_little_beyond_now(years: int, expected: str) -> None:
+def test_times_are_inferred_up_to_a_year_ahead(years: int, expected: str) -> None:
     """Times are inferred up to a year ahead, such as expiry times, and not three years ahead."""
     from rowkey.observe.description.key_format import infer_key_format
 
@@ -653,7 +654,7 @@ def test_times_lie_little_beyond_now(years: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize("name", thin_out(CASES, 2))
-def test_the_format_of_a_key_is_inferred(name: str) -> None:
+def test_the_key_format_is_inferred_from_what_all_keys_support(name: str) -> None:
     """The parts that all keys support are inferred with their evidence, the rest is bytes."""
     from rowkey.observe.description.key_format import infer_key_format
 
@@ -669,15 +670,16 @@ def test_the_format_of_a_key_is_inferred(name: str) -> None:
         for number, name in enumerate(CASES)
     ],
 )
-def test_a_table_of_an_inferred_key_is_created_again(name: str, url: str) -> None:
-    """The design of an inferred key reads the keys of the table and creates it again."""
+def test_the_design_of_an_inferred_key_reads_the_table_and_creates_it_again(
+    name: str, url: str
+) -> None:
     keys, splits, expected = CASES[name]
     key, text = infer_key(url.replace("[", ".").replace("]", ""), keys, splits)
     assert expected == key
     assert "The design is unknown: no catalog has an entry for the table" in text
 
 
-def test_what_was_seen_of_columns_is_said(url: str) -> None:
+def test_columns_of_any_name_are_described_as_fields(url: str) -> None:
     """Columns of any name become fields, and values of unknown meaning are bytes."""
     _, text = infer_key(url, [b"row-%d" % n for n in range(30)])
     fields = rowkey.Design.loads(text).fields
@@ -689,7 +691,7 @@ def test_what_was_seen_of_columns_is_said(url: str) -> None:
     assert "# found in 30 of 30 rows, 8 bytes each, like a long" in text.replace("\n#  ", "")
 
 
-def test_all_values_of_a_column_are_looked_at(url: str) -> None:
+def test_one_value_that_is_not_text_makes_a_column_bytes(url: str) -> None:
     """One value that is not text, or has another length, makes the whole column bytes."""
     with open_engine(url) as engine:
         store = engine.create_table(TableSpec("theirs", (Family("d"),), ()))
@@ -702,7 +704,7 @@ def test_all_values_of_a_column_are_looked_at(url: str) -> None:
     assert "# found in 401 of 401 rows, 2 to 3 bytes; their meaning is unknown" in text
 
 
-def test_a_long_qualifier_is_a_field_of_a_shorter_name(url: str) -> None:
+def test_a_qualifier_too_long_for_a_field_name_is_kept(url: str) -> None:
     """A qualifier that is too long for a field name is kept as the field's qualifier."""
     cells = [Cell("d", b"q" * 400, 7, b"v"), Cell("d", b"q" * 401, 7, b"v")]
     with open_engine(url) as engine:
@@ -713,7 +715,7 @@ def test_a_long_qualifier_is_a_field_of_a_shorter_name(url: str) -> None:
     assert {"q" * 64: "q" * 400, "d_" + "q" * 64: "q" * 401} == named
 
 
-def test_columns_of_a_family_of_digits_have_names(url: str) -> None:
+def test_columns_of_a_family_named_0_get_valid_field_names(url: str) -> None:
     """Columns of family 0 get valid field names, with the family where the name is taken."""
     cells = [Cell("0", name, 7, b"v") for name in (b"text", b"0", b"1.5", b"in")]
     with open_engine(url) as engine:
@@ -737,7 +739,9 @@ def test_columns_of_a_family_of_digits_have_names(url: str) -> None:
         max_size=12,
     )
 )
-def test_names_of_columns_need_no_quotes(columns: set[tuple[str, bytes]]) -> None:
+def test_columns_of_any_name_get_field_names_without_quotes(
+    columns: set[tuple[str, bytes]],
+) -> None:
     """Columns of any name get different field names that need no quotes in reads and keys."""
     from rowkey.observe.description.column_fields import build_fields
     from rowkey.observe.description.table_sample import SampledColumn, TableSample
@@ -753,7 +757,7 @@ def test_names_of_columns_need_no_quotes(columns: set[tuple[str, bytes]]) -> Non
         assert (name,) == tuple(design.fields)
 
 
-def test_a_dropped_family_is_reported(url: str) -> None:
+def test_a_dropped_family_stays_in_the_description_with_a_note(url: str) -> None:
     """A dropped family stays in the described file, with a note."""
     fields = {**FIELDS, "note": {"type": "text", "nullable": True, "family": "e"}}
     design = rowkey.Design("logs", "[host][ts]", fields=fields, families=FAMILIES)
@@ -766,7 +770,7 @@ def test_a_dropped_family_is_reported(url: str) -> None:
     assert (7, True) == (found.design.families["d"].versions, found.design.families["e"].in_memory)
 
 
-def test_unknown_attributes_are_reported(url: str) -> None:
+def test_attributes_that_a_design_cannot_express_are_reported(url: str) -> None:
     """Attributes that a design cannot express, and a lost catalog, are reported."""
     with open_engine(url) as engine:
         spec = TableSpec("theirs", (Family("d"),), (), {"MAX_FILESIZE": "4194304", "ours": "x"})
@@ -776,7 +780,7 @@ def test_unknown_attributes_are_reported(url: str) -> None:
     assert "# The table has no row." in text.splitlines()
 
 
-def test_many_regions_are_listed_one_a_line(url: str) -> None:
+def test_split_keys_of_a_described_table_are_listed_one_per_line(url: str) -> None:
     """Split keys of any bytes are listed one a line, with the number of sampled regions."""
     splits = tuple(number.to_bytes(2, "big") for number in range(1, 5_000))
     with open_engine(url) as engine:
@@ -791,7 +795,7 @@ def test_many_regions_are_listed_one_a_line(url: str) -> None:
     )
 
 
-def test_many_families_are_allowed_as_they_are(url: str) -> None:
+def test_a_description_allows_the_rule_errors_of_the_existing_table(url: str) -> None:
     """Errors of rules about an existing table are allowed in its described file."""
     with open_engine(url) as engine:
         engine.create_table(TableSpec("theirs", tuple(Family(f"f{n}") for n in range(12)), ()))
@@ -799,7 +803,7 @@ def test_many_families_are_allowed_as_they_are(url: str) -> None:
 
 
 @given(keys=st.sets(st.binary(min_size=1, max_size=12), min_size=20, max_size=60))
-def test_whatever_the_keys_they_are_read(keys: set[bytes]) -> None:
+def test_an_inferred_key_reads_every_row_whatever_its_bytes(keys: set[bytes]) -> None:
     """The inferred key reads every row back, whatever bytes the keys have."""
     from rowkey.observe.description.key_format import can_read_keys, infer_key_format
 
@@ -810,6 +814,5 @@ def test_whatever_the_keys_they_are_read(keys: set[bytes]) -> None:
     assert can_read_keys(infer_key_format(behind, ONE_BYTE, NOW_MS), behind)
 
 
-def test_bounds_of_regions_are_keys() -> None:
-    """The bounds of the simulated cluster are valid split keys."""
+def test_region_bounds_of_a_simulated_cluster_are_valid_split_keys() -> None:
     assert [b"\x40\x00", b"\x80\x00"] == [encode_bound(one) for one in (16_384, 32_768)]

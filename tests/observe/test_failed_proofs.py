@@ -57,7 +57,7 @@ def build_outage_error(when: str) -> Unavailable:
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt(), build_outage_error("writing")], ids=repr)
-def test_what_breaks_off_leaves_no_table(
+def test_a_proof_that_fails_while_writing_drops_its_table(
     problem: BaseException, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """An interruption or error during the writes drops the table and is raised unchanged."""
@@ -70,7 +70,7 @@ def test_what_breaks_off_leaves_no_table(
     assert [] == list_tables("memory:broken")
 
 
-def test_an_interruption_of_the_making_leaves_no_table(
+def test_a_proof_interrupted_while_creating_its_table_drops_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A table is dropped if creating it was interrupted after it existed."""
@@ -89,7 +89,7 @@ def test_an_interruption_of_the_making_leaves_no_table(
 @pytest.mark.parametrize(
     "dropping_fails_by", [build_outage_error("dropping"), KeyboardInterrupt()], ids=repr
 )
-def test_the_first_error_names_what_is_left(
+def test_a_proof_whose_drop_fails_too_raises_the_first_error_with_the_table(
     dropping_fails_by: BaseException, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """If the drop fails too, the first error is raised and names the table."""
@@ -107,7 +107,7 @@ def test_the_first_error_names_what_is_left(
     drop_table(name, "memory:left")
 
 
-def test_a_table_that_cannot_be_closed_hides_no_error(
+def test_a_proof_whose_close_fails_too_raises_the_first_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """If closing the table fails too, the first error is raised, and the table is dropped."""
@@ -129,7 +129,7 @@ def test_a_table_that_cannot_be_closed_hides_no_error(
     assert [] == list_tables("memory:unclosed")
 
 
-def test_a_drop_that_fails_names_what_is_left(
+def test_a_proof_whose_drop_fails_names_the_table(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """If only the drop fails, its error names the table."""
@@ -142,7 +142,9 @@ def test_a_drop_that_fails_names_what_is_left(
     assert str(caught.value).endswith(f"rowkey drop {name} --on memory:undropped")
 
 
-def test_what_cannot_be_asked_may_be_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_proof_on_an_unreachable_cluster_says_that_the_table_may_be_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """An unreachable cluster may have the table; one that was never reached has none."""
     monkeypatch.setattr(Table, "load", raise_problem(build_outage_error("writing")))
     opened = iter([open_engine])
@@ -165,7 +167,7 @@ def test_what_cannot_be_asked_may_be_left(monkeypatch: pytest.MonkeyPatch, tmp_p
     "fails",
     [KeyboardInterrupt, partial(build_outage_error, "making"), partial(InvalidArgument, "t", "no")],
 )
-def test_a_cluster_may_go_on_with_a_making_that_was_broken_off(
+def test_a_proof_interrupted_while_creating_names_the_table_unless_refused(
     fails: Callable[[], BaseException],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -183,7 +185,7 @@ def test_a_cluster_may_go_on_with_a_making_that_was_broken_off(
     assert (is_shared and not isinstance(problem, InvalidArgument)) == may_be
 
 
-def test_the_command_names_a_kept_table_that_was_broken_off(
+def test_an_interrupted_prove_keep_names_the_kept_table(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With --keep, an interruption prints the name of the table to stderr."""
@@ -198,7 +200,7 @@ def test_the_command_names_a_kept_table_that_was_broken_off(
     assert told in capsys.readouterr().err
 
 
-def test_a_kept_table_is_said_never_to_split(
+def test_prove_keep_says_that_the_kept_table_never_splits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The output says that regions of a kept table do not split."""

@@ -97,18 +97,20 @@ def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
 
 @pytest.mark.usefixtures("no_region_changes")
 @pytest.mark.parametrize(
-    "words",
+    "options",
     [
         pytest.param(HASHED_DESIGN, id="hashed", marks=pytest.mark.long),
         pytest.param(BY_TIME, id="time first"),
     ],
 )
-def test_what_is_predicted_is_counted(
-    words: dict[str, Any], hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
+def test_predicted_counts_of_the_nab_streams_are_counted_on_hbase(
+    options: dict[str, Any], hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
 ) -> None:
     """The NAB streams in three phases have the predicted counts of regions, servers and reads."""
     sample = RECORDINGS["nab"].sample(4_000, tmp_path)
-    found = prove_design(build_design("nab", **words), hbase_url, sample, phases=3, keep_table=True)
+    found = prove_design(
+        build_design("nab", **options), hbase_url, sample, phases=3, keep_table=True
+    )
     try:
         check_proof(found, hbase_cluster, 0.10)
     finally:
@@ -118,8 +120,8 @@ def test_what_is_predicted_is_counted(
 @pytest.mark.long
 @pytest.mark.usefixtures("no_region_changes")
 @pytest.mark.parametrize("name", sorted(READS))
-@pytest.mark.parametrize("is_hashed", [True, False], ids=["ours", "time first"])
-def test_recordings_are_counted_as_predicted(
+@pytest.mark.parametrize("is_hashed", [True, False], ids=["hashed", "time first"])
+def test_predicted_counts_of_whole_recordings_are_counted_on_hbase(
     name: str,
     is_hashed: bool,
     hbase_cluster: Cluster,
@@ -149,7 +151,7 @@ def test_recordings_are_counted_as_predicted(
 @pytest.mark.usefixtures("no_region_changes")
 @pytest.mark.parametrize("kind", ["advised", "hashed"])
 @pytest.mark.parametrize("name", ["apache", "flights", "nab", "orders"])
-def test_designs_of_others_are_counted_as_predicted(
+def test_predicted_counts_for_keys_of_guides_are_counted_on_hbase(
     name: str, kind: str, hbase_cluster: Cluster, hbase_url: str
 ) -> None:
     """Keys that guides advise, and a hashed bucket, have the predicted counts."""
@@ -165,7 +167,7 @@ def test_designs_of_others_are_counted_as_predicted(
 
 @pytest.mark.long
 @pytest.mark.usefixtures("no_region_changes")
-def test_all_flights_are_counted_as_predicted(
+def test_predicted_counts_of_a_year_of_flights_are_counted_on_hbase(
     hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
 ) -> None:
     """A year of flights with 19 columns has the predicted counts, and bytes within 3 %."""
@@ -266,7 +268,7 @@ def list_rates(seen: list[LiveLoad]) -> list[int | None]:
     ]
 
 
-def test_a_front_is_seen_while_it_burns(hbase_url: str) -> None:
+def test_watching_a_time_first_key_on_hbase_names_the_front(hbase_url: str) -> None:
     """Keys that begin with time load one server at a time, and the cause is named."""
     splits = [to_string_binary((START_MS + 2_000 * n).to_bytes(8, "big")) for n in range(1, 12)]
     with Writer(build_live_design("[ts][host]", splits=splits), hbase_url) as writer:
@@ -277,7 +279,7 @@ def test_a_front_is_seen_while_it_burns(hbase_url: str) -> None:
 
 
 @pytest.mark.usefixtures("no_balancer")
-def test_a_good_table_is_even_through_a_move_and_a_split(
+def test_a_moved_or_split_region_causes_no_false_alarm_on_hbase(
     hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
     """A moved and a split region cause no false alarm and no negative rate."""
@@ -311,7 +313,9 @@ def test_a_good_table_is_even_through_a_move_and_a_split(
 
 @pytest.mark.long
 @pytest.mark.usefixtures("no_balancer")
-def test_a_restart_is_no_alarm(hbase_cluster: Cluster, hbase_url: str) -> None:
+def test_a_restarted_server_causes_no_false_alarm_on_hbase(
+    hbase_cluster: Cluster, hbase_url: str
+) -> None:
     """A server that is killed and restarted causes failed or unknown snapshots, and no alarm."""
     even = build_live_design("[bucket(host, ts, 12)][host][ts]", splits="per_bucket")
     server = hbase_cluster.server_names[0]
@@ -375,7 +379,7 @@ def recreate_table(engine: HBaseEngine, table: str, url: str) -> str:
         pytest.param("[salt(4)][host][ts]", False, marks=pytest.mark.long),
     ],
 )
-def test_tables_of_ours_are_made_again(
+def test_a_description_on_hbase_creates_the_same_table(
     key: str, is_known: bool, hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
     """The description creates the same salted or bucketed table, with or without attributes."""
@@ -401,7 +405,7 @@ def test_tables_of_ours_are_made_again(
     assert (key if is_known else inferred[key[1]]) == found
 
 
-def test_rows_of_others_are_described(
+def test_keys_of_another_program_on_hbase_are_inferred_with_their_bucket(
     hbase_engine: HBaseEngine, hbase_judge: Judge, hbase_url: str
 ) -> None:
     """Keys of another program in rowkey's format are inferred from its rows, with the bucket."""

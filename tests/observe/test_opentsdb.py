@@ -67,7 +67,7 @@ def prefix(hbase_cluster: Cluster, hbase_judge: Judge) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_tables_of_opentsdb_are_made_again(
+def test_descriptions_of_opentsdb_tables_create_the_same_tables(
     name: str, prefix: str, hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
     """Each description creates the same table, and its key is that of OpenTSDB."""

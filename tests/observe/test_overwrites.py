@@ -74,7 +74,7 @@ BY_HOST: dict[str, Any] = {"key": "[host][ts]", "splits": ["web-2", "web-3", "we
 """A table of four regions; `all` lies in the first."""
 
 
-def test_a_counter_that_all_count_up_is_told() -> None:
+def test_a_counter_with_most_writes_of_its_region_is_named() -> None:
     """A counter with most of its region's writes is named."""
     word, (said,) = watch_writes(doing=count_one, **BY_HOST)
     assert "hot" == word
@@ -82,15 +82,14 @@ def test_a_counter_that_all_count_up_is_told() -> None:
     assert "cells with other timestamps" in said
 
 
-def test_a_row_that_all_write_is_named() -> None:
-    """The only row of a region that changes is named as hot."""
+def test_the_only_changing_row_of_a_region_is_named_as_hot() -> None:
     word, (said,) = watch_writes(doing=write_one, **BY_HOST)
     assert "hot" == word
     assert "but only 1 row changed, host all, ts 1970-01-01" in said
     assert "no key spreads one row" in said
 
 
-def test_some_rows_that_all_write_are_named() -> None:
+def test_two_or_three_overwritten_rows_are_named_without_a_hot_one() -> None:
     """Two or three overwritten rows are named, without a claim that one of them is hot."""
     _, (said,) = watch_writes(doing=write_three, **BY_HOST)
     assert "but only 3 rows changed, host all0, " in said
@@ -103,7 +102,7 @@ def delete_one(table: Table, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("doing", "words"),
+    ("doing", "options"),
     [
         (lambda table, n: table.put({"host": pick_skewed_host(n), "ts": START_MS + n}), BY_HOST),
         (
@@ -114,14 +113,14 @@ def delete_one(table: Table, number: int) -> None:
     ],
     ids=["a busy host", "a front", "deletes"],
 )
-def test_other_heat_is_not_taken_for_it(doing: Write, words: dict[str, Any]) -> None:
+def test_a_busy_host_or_front_gets_no_remark_on_overwritten_rows(
+    doing: Write, options: dict[str, Any]
+) -> None:
     """A busy host, a front and deletes are hot without a remark on overwritten rows."""
-    assert ("hot", []) == watch_writes(doing=doing, **words)
+    assert ("hot", []) == watch_writes(doing=doing, **options)
 
 
-def test_a_counter_of_an_even_table_is_not_spoken_of() -> None:
-    """A counter in a table with even load gets no remark."""
-
+def test_a_counter_in_a_table_with_even_load_gets_no_remark() -> None:
     def spread(table: Table, number: int) -> None:
         table.put({"host": f"w{number % 16}", "ts": 0, "hits": number})
 
@@ -129,7 +128,7 @@ def test_a_counter_of_an_even_table_is_not_spoken_of() -> None:
     assert ("even", []) == watch_writes(key="[host][ts]", splits=splits, doing=spread)
 
 
-def test_one_host_that_writes_everything_is_named(tmp_path: Any) -> None:
+def test_a_host_that_writes_all_rows_is_named_as_the_cause(tmp_path: Any) -> None:
     """A host that writes all rows is named as the cause, although its rows follow the clock."""
     design = rowkey.Design(
         "logs",
@@ -149,7 +148,7 @@ def test_one_host_that_writes_everything_is_named(tmp_path: Any) -> None:
 @pytest.mark.parametrize(("elsewhere", "part", "is_said"), [
     (500, 0.5, True), (300, 0.5, True), (200, 0.5, False), (0, 0.5, False), (0, 1.0, True),
 ])  # fmt: skip
-def test_what_came_in_a_burst_is_not_taken_for_it(
+def test_overwritten_rows_are_reported_after_a_burst_only_with_enough_rows(
     elsewhere: int, part: float, is_said: bool
 ) -> None:
     """After a burst the remark is made only if other regions have enough recent rows."""
@@ -170,7 +169,7 @@ def test_what_came_in_a_burst_is_not_taken_for_it(
     assert is_said == (OVERWRITE_REMARK in said)
 
 
-def test_why_reads_are_hot_is_not_claimed(tmp_path: Any) -> None:
+def test_no_cause_is_claimed_for_hot_reads(tmp_path: Any) -> None:
     """For hot reads only the busiest region is named, and a remark says that no cause is known."""
     design = rowkey.Design("hits", fields=FIELDS, cluster={"servers": 4}, **BY_HOST)
     url, now = f"memory:{tmp_path}", [0.0]

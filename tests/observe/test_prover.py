@@ -64,7 +64,9 @@ def prove_recording(name: str, url: str, folder: Path, rows: int = ROWS, **words
         *(pytest.param(name, "memory", marks=pytest.mark.long) for name in ("nab", "apache")),
     ],
 )
-def test_what_is_predicted_is_counted(name: str, place: str, tmp_path: Path) -> None:
+def test_a_proof_counts_what_was_predicted_by_region_and_phase(
+    name: str, place: str, tmp_path: Path
+) -> None:
     """Counts by region, server and phase are as predicted, and reads within one a range."""
     url = f"memory:proof-{name}" if place == "memory" else f"rocks:{tmp_path / 'data'}"
     found = prove_recording(name, url, tmp_path)
@@ -102,7 +104,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_any_layout_is_counted_as_predicted(name: str, tmp_path: Path) -> None:
+def test_every_placement_and_key_part_is_counted_as_predicted(name: str, tmp_path: Path) -> None:
     """Regions count what was predicted for every placement of fields and every kind of part."""
     found = prove_recording("nab", f"memory:layout-{name}", tmp_path, **LAYOUTS[name])
     assert found.operation_count == sum(r.counted_writes or 0 for r in found.sum_by_region()) > 0
@@ -119,7 +121,7 @@ SHARED_ROW_REMARK = "many events share a row, which a region counts once for eac
 @pytest.mark.parametrize(
     "name", [*NAMES[:2], *(pytest.param(name, marks=pytest.mark.long) for name in NAMES[2:])]
 )
-def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> None:
+def test_predicted_bytes_are_those_of_the_stored_cells(name: str, tmp_path: Path) -> None:
     """The predicted bytes are those of the stored cells, also where events overwrite others."""
     design = build_design(name)
     source = open_source(
@@ -142,7 +144,7 @@ def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> N
     assert sum(standing.values()) == found.sum_bytes() != 0
 
 
-def test_versions_hide_how_many_cells_stand(tmp_path: Path) -> None:
+def test_bytes_of_overwritten_rows_with_several_versions_are_not_predicted(tmp_path: Path) -> None:
     """The bytes of overwritten rows are not predicted where a family keeps several versions."""
     design = build_design("nab", families={"d": {"versions": 3}})
     source = open_source(
@@ -157,7 +159,7 @@ def test_versions_hide_how_many_cells_stand(tmp_path: Path) -> None:
     assert found.sum_bytes() is None
 
 
-def test_the_table_can_be_kept(tmp_path: Path) -> None:
+def test_keep_table_leaves_the_written_table(tmp_path: Path) -> None:
     """With `keep_table` the written table stays under its own name."""
     sample = RECORDINGS["nab"].sample(100, tmp_path)
     found = prove_design(build_design("nab"), "memory:kept", sample, phases=1, keep_table=True)
@@ -167,7 +169,9 @@ def test_the_table_can_be_kept(tmp_path: Path) -> None:
     assert [one.counted_writes for one in found.sum_by_region()] == [one.writes for one in counts]
 
 
-def test_a_wrong_prediction_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_prediction_for_other_regions_differs_although_the_sum_is_equal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Counts in other regions than predicted differ, although the sum is the same."""
     from rowkey.observe.proof import prover
 
@@ -184,7 +188,9 @@ def test_a_wrong_prediction_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert ("different", False) == (found.verdict, found.is_exact)
 
 
-def test_a_region_opened_anew_is_unknown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_region_whose_counter_restarted_makes_the_proof_incomplete(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A region whose counter restarted makes the proof incomplete, not wrong."""
     from rowkey.engines.contract import Store
 
@@ -208,7 +214,7 @@ def test_a_region_opened_anew_is_unknown(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert [None] == [one.counted_writes for one in found.sum_by_region() if one.reason]
 
 
-def test_regions_split_and_merged_to_the_same_number_are_unknown() -> None:
+def test_regions_changed_during_a_proof_are_unknown() -> None:
     """Changed regions are unknown, and the others keep their place and count."""
     designed = Boundaries([b"a", b"b", b"c"]).regions
     before = [OpenRegion(*bounds, 0, 0, "s", n) for n, bounds in enumerate(designed)]
@@ -245,7 +251,7 @@ def set_predicted_writes(region: RegionProof) -> RegionProof:
     return replace(region, counted_writes=region.predicted_writes)
 
 
-def test_a_split_while_it_is_written_is_unknown(
+def test_a_split_during_a_proof_is_not_counted_as_wrong(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Regions that are not the designed ones are not counted as wrong."""
@@ -287,7 +293,7 @@ SALTED_KEY = "[salt(8)][sensor][timestamp]"
         pytest.param("[salt(8)][code(sensor)][timestamp]", id="of ids"),
     ],
 )
-def test_salted_regions_are_predicted(key: str, tmp_path: Path) -> None:
+def test_a_prediction_for_salted_rows_agrees_by_region(key: str, tmp_path: Path) -> None:
     """The prediction has the salts of the load, so regions and reads agree."""
     url = f"memory:salt-{key}"
     found = prove_recording("nab", url, tmp_path, key=key, splits="per_bucket")
@@ -297,7 +303,7 @@ def test_salted_regions_are_predicted(key: str, tmp_path: Path) -> None:
     assert "the prediction uses the salts that were written" in found.remarks[0]
 
 
-def test_salted_overwrites_are_predicted(tmp_path: Path) -> None:
+def test_a_salted_row_written_twice_counts_once(tmp_path: Path) -> None:
     """A row that is written twice has the same salt and counts once."""
     rows = "".join(f"h{n % 20},1000,{n}\n" for n in range(200))
     design = Design("logs", **HOSTS | {"key": "[salt(4)][host]"})
@@ -308,7 +314,7 @@ def test_salted_overwrites_are_predicted(tmp_path: Path) -> None:
     assert (10, 10, 40) == (read.trial_count, read.predicted_rows, read.fan_out)
 
 
-def test_other_salts_than_those_written_differ(
+def test_a_prediction_with_other_salts_differs_by_region(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A prediction with other salts than the written ones differs region by region."""
@@ -341,7 +347,7 @@ HOSTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(("ttl", "verdict"), [("30d", "partly"), ("20000d", "exact")])
-def test_reads_of_cells_that_have_expired_are_not_asked(
+def test_a_proof_is_partial_if_the_cells_of_a_read_have_expired(
     ttl: str, verdict: str, tmp_path: Path
 ) -> None:
     """A proof is partial, with the reason, if the cells of a read have expired by their ttl."""
@@ -353,7 +359,7 @@ def test_reads_of_cells_that_have_expired_are_not_asked(
     assert ((why,) if verdict == "partly" else ()) == found.omissions
 
 
-def test_a_read_that_breaks_half_way_is_not_exact(
+def test_a_read_that_fails_midway_is_listed_with_its_reason(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A read that fails after three of ten runs is listed with its reason and is not exact."""
@@ -382,8 +388,7 @@ def test_a_read_that_breaks_half_way_is_not_exact(
     assert [why] == [one["reason"] for one in build_proof_document(found)["reads"]]
 
 
-def test_rows_that_were_left_out_are_not_proved(tmp_path: Path) -> None:
-    """A proof with skipped rows is not called exact."""
+def test_a_proof_with_skipped_rows_is_not_called_exact(tmp_path: Path) -> None:
     rows = "".join(
         f"{'' if n % 2 else 'h'},{1_000 * n if n % 2 == 0 else 'x'},1\n" for n in range(38)
     )
@@ -394,7 +399,7 @@ def test_rows_that_were_left_out_are_not_proved(tmp_path: Path) -> None:
     assert found.omissions[0].startswith("19 rows of the sample left out: ")
 
 
-def test_what_cannot_be_proved_is_refused(tmp_path: Path) -> None:
+def test_a_proof_without_a_recording_is_refused(tmp_path: Path) -> None:
     """A proof without a recording, or with a bad number of phases, is refused."""
     design = build_design("nab", splits=[])
     with pytest.raises(SampleError, match="generated events have no columns to write"):

@@ -32,7 +32,9 @@ def replay_events(cluster: Cluster, events: list[tuple[Any, ...]]) -> None:
 
 
 @given(servers=st.integers(1, 4), regions=st.integers(1, 8), history=HISTORIES)
-def test_a_rate_is_right_or_unknown(servers: int, regions: int, history: Any) -> None:
+def test_only_a_region_that_stayed_open_has_a_rate(
+    servers: int, regions: int, history: Any
+) -> None:
     """A region that stayed open has the rate of its writes, and any other has none."""
     cluster = Cluster.build(servers, regions)
     before = cluster.count_writes(0.0)
@@ -53,7 +55,7 @@ def test_a_rate_is_right_or_unknown(servers: int, regions: int, history: Any) ->
 
 
 @given(counts=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=2))
-def test_counts_that_fall_are_no_rate(counts: Any) -> None:
+def test_counters_that_fall_give_no_rate(counts: Any) -> None:
     """Counters that fall in an unchanged region, as after a lost log, give no rate."""
     before, after = (
         CounterSnapshot.from_regions(at, [OpenRegion(b"", b"", writes, reads, "", 0)], [""])
@@ -66,7 +68,7 @@ def test_counts_that_fall_are_no_rate(counts: Any) -> None:
     assert (None if falls else further - reads) == rate.reads
 
 
-def test_what_became_of_a_region_is_said() -> None:
+def test_each_reason_why_a_region_has_no_rate_is_described() -> None:
     """Each reason why a region has no rate has its own words."""
     said = []
     for happens in ("move", "split", "merge", "restart"):
@@ -97,7 +99,7 @@ def test_what_became_of_a_region_is_said() -> None:
     events=st.lists(st.tuples(EVENTS, st.integers(0, 5)), max_size=5),
     hot=st.booleans(),
 )
-def test_a_disturbance_raises_no_alarm(regions: int, events: Any, hot: bool) -> None:
+def test_region_changes_never_make_even_load_hot(regions: int, events: Any, hot: bool) -> None:
     """Region changes never make even load hot, and never hide hot load."""
     cluster = Cluster.build(3, 3 * regions)
     before = cluster.count_writes(0.0)
@@ -125,7 +127,7 @@ def compute_key_share(cluster: Cluster, server: str) -> float:
     return sum(one.stop - one.start for one in cluster.regions if one.server == server) / 65_536
 
 
-def test_one_window_of_many_thin_intervals() -> None:
+def test_intervals_with_few_writes_are_judged_together() -> None:
     """Intervals with few writes are judged together, and too few writes not at all."""
     cluster = Cluster.build(2, 2)
     counts = [cluster.count_writes(0.0)]
@@ -159,7 +161,7 @@ def restart_server(cluster: Cluster, number: int) -> None:
 
 @pytest.mark.parametrize("servers", [2, 8])
 @pytest.mark.parametrize("each", [5, 30, 90, 300])
-def test_a_restarted_server_is_not_two(servers: int, each: int) -> None:
+def test_servers_restarted_one_by_one_never_make_a_table_uneven(servers: int, each: int) -> None:
     """An even table whose servers restart one by one is never uneven."""
     cluster = Cluster.build(servers, 2 * servers)
     counts, words = [cluster.count_writes(0.0)], set()
@@ -194,7 +196,7 @@ def test_a_hot_spot_is_seen_while_an_idle_region_moves() -> None:
     assert "unknown" == judge_balance(intervals[6:7], "writes").level
 
 
-def test_a_rate_is_not_believed_for_long() -> None:
+def test_the_last_rate_of_a_reopening_region_counts_for_two_intervals() -> None:
     """The last rate of a region that opens again and again counts for two more intervals."""
     cluster = Cluster.build(3, 12)
     counts = [cluster.count_writes(0.0)]
@@ -208,7 +210,7 @@ def test_a_rate_is_not_believed_for_long() -> None:
     assert 3 + 2 == found.window_count
 
 
-def test_a_busy_region_that_moves_leaves_nothing_to_judge() -> None:
+def test_an_interval_with_an_unknown_rate_of_a_busy_region_has_no_verdict() -> None:
     """An interval in which a busy region's rate is unknown has no verdict."""
     cluster = Cluster.build(3, 12)
     counts = [cluster.count_writes(0.0)]
@@ -222,6 +224,5 @@ def test_a_busy_region_that_moves_leaves_nothing_to_judge() -> None:
     assert ("even", 3, 3 * 12 * 400) == (found.level, found.window_count, found.operation_count)
 
 
-def test_keys_of_bounds() -> None:
-    """Both ends of the table are the empty key."""
+def test_both_ends_of_the_table_are_the_empty_key() -> None:
     assert [b"", b"\x80\x00", b""] == [encode_bound(number) for number in (0, 32_768, 65_536)]

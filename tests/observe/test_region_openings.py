@@ -70,7 +70,7 @@ def build_engine(*looks: Sequence[HBaseRegionCounts]) -> HBaseEngine:
     return HBaseEngine(client, "hbase://nowhere", sync=False)
 
 
-def test_a_region_that_came_back_is_not_taken_for_one_that_stayed() -> None:
+def test_a_region_that_moved_away_and_back_counts_from_0() -> None:
     """A region that moved away and back counts from 0, despite its old name and server."""
     stays, leaves = build_region(b"", b"g", 5, RS1, 2), build_region(b"g", b"", 7, RS2, 2)
     later = [replace_count(stays, 9), replace_count(leaves, 8)._replace(seqnum=9)]
@@ -93,7 +93,7 @@ def replace_count(one: HBaseRegionCounts, writes: int) -> HBaseRegionCounts:
     return one._replace(writes=writes, load=one.load._replace(writes=writes))
 
 
-def test_a_server_started_anew_is_another() -> None:
+def test_a_restarted_server_is_another_one_by_its_start_code() -> None:
     """A restarted server is another one by its start code, although its port is the same."""
     before, after = (
         build_region(b"", b"", 5, RS1, 2),
@@ -109,7 +109,7 @@ def test_a_server_started_anew_is_another() -> None:
     ]
 
 
-def test_unmodeled_attributes_are_returned() -> None:
+def test_family_attributes_that_no_design_can_express_are_returned() -> None:
     """Family attributes that no design can express are returned; memory and RocksDB have none."""
     with build_engine() as engine:
         assert {"d": {"TTL": "soon"}} == engine.open_table("t").unmodeled_attributes
@@ -117,7 +117,7 @@ def test_unmodeled_attributes_are_returned() -> None:
         assert [""] == ours.list_servers()
 
 
-def test_servers_are_taken_from_regions() -> None:
+def test_servers_are_taken_from_regions_if_the_master_lists_none() -> None:
     """If the master lists no server, the servers are those of the regions."""
     with build_engine([build_region(b"", b"", 5, RS1, 2)]) as engine:
         counted = CounterSnapshot.from_regions(0.0, engine.open_table("t").list_open_regions(), [])

@@ -103,7 +103,7 @@ def list_time_splits() -> list[str]:
     return [to_string_binary(key) for key in keys]
 
 
-def test_an_even_table_is_even(url: str) -> None:
+def test_rows_in_hashed_buckets_are_even_in_each_snapshot(url: str) -> None:
     """Rows in hashed buckets are even in each snapshot, and no cause is found."""
     with open_table(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
         seen = Writer(table, pick_even_host).watched(6, url)
@@ -115,7 +115,7 @@ def test_an_even_table_is_even(url: str) -> None:
     assert 5 * ROWS_PER_LOOK == seen[-1].writes.operation_count
 
 
-def test_a_front_is_hot_and_named(url: str) -> None:
+def test_a_time_first_key_is_hot_and_the_front_is_named(url: str) -> None:
     """A key that begins with time is hot, and the moving front is named."""
     with open_table(url, "[ts][host]", splits=list_time_splits()) as table:
         seen = Writer(table, pick_even_host).watched(3, url)[-1]
@@ -124,8 +124,7 @@ def test_a_front_is_hot_and_named(url: str) -> None:
     assert seen.is_hot
 
 
-def test_a_busy_host_is_hot_and_named(url: str) -> None:
-    """A host that sends half of all rows is named."""
+def test_a_host_that_sends_half_of_all_rows_is_named(url: str) -> None:
     with open_table(url, "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
         seen = Writer(table, pick_skewed_host).watched(3, url)[-1]
     assert "hot" == seen.writes.level
@@ -133,7 +132,7 @@ def test_a_busy_host_is_hot_and_named(url: str) -> None:
     assert "web-7" in seen.causes[0].message
 
 
-def test_a_time_bucket_is_named(url: str) -> None:
+def test_a_bucket_of_only_the_time_is_named_as_the_cause(url: str) -> None:
     """If all times share one remainder of mod(ts, 16), the cause is the time-only bucket."""
     with open_table(url, "[mod(ts, 16)][host][ts]", splits="per_bucket") as table:
         writer = Writer(table, pick_even_host)
@@ -144,7 +143,7 @@ def test_a_time_bucket_is_named(url: str) -> None:
     assert "1 of 16" in seen.causes[0].message
 
 
-def test_a_split_in_between_is_no_alarm(url: str) -> None:
+def test_a_split_between_snapshots_raises_no_alarm(url: str) -> None:
     """The interval of a split has no figure, and the intervals around it are even."""
     with open_table(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
         writer = Writer(table, pick_even_host)
@@ -159,7 +158,7 @@ def test_a_split_in_between_is_no_alarm(url: str) -> None:
     assert any("created by a split" in said for said in seen[2].remarks)
 
 
-def test_what_cannot_be_read_is_said_and_survived(
+def test_rates_are_right_after_a_failed_snapshot_that_is_reported(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A failed snapshot is reported, and the rates of the longer interval after it are right."""
@@ -183,7 +182,7 @@ def test_what_cannot_be_read_is_said_and_survived(
     assert "even" == seen[-1].writes.level
 
 
-def test_looks_that_come_late_are_left_out(url: str) -> None:
+def test_a_slow_snapshot_delays_the_next_and_not_the_end(url: str) -> None:
     """A slow snapshot delays the next one, and the end of the watch stays."""
     with open_table(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
         writer = Writer(table, pick_even_host)
@@ -198,7 +197,7 @@ def test_looks_that_come_late_are_left_out(url: str) -> None:
     assert 12.0 == seen[-1].intervals[-1].end_s
 
 
-def test_a_first_look_that_takes_longer_than_all_is_not_the_last(url: str) -> None:
+def test_a_second_snapshot_is_always_taken(url: str) -> None:
     """A second snapshot is always taken, however late, since a rate needs two."""
     with open_table(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
         writer = Writer(table, pick_even_host)
@@ -211,7 +210,7 @@ def test_a_first_look_that_takes_longer_than_all_is_not_the_last(url: str) -> No
     assert [[], [2.0]] == [[i.length_s for i in one.intervals] for one in seen]
 
 
-def test_a_table_without_a_design_has_rates_but_no_causes(url: str) -> None:
+def test_a_table_without_a_design_has_rates_and_no_causes(url: str) -> None:
     """A table without a design has rates and no causes, and a remark says so."""
     with open_table(url, "[ts][host]", splits=list_time_splits()) as table:
         table.store.replace_attributes({})
@@ -226,7 +225,7 @@ def test_a_table_without_a_design_has_rates_but_no_causes(url: str) -> None:
     assert {"moving_front", "missed_splits"} & {cause.code for cause in told.causes}
 
 
-def test_a_design_of_another_table_is_refused(url: str) -> None:
+def test_watching_with_the_design_of_another_table_is_refused(url: str) -> None:
     """A design of another table is refused with the name of its table."""
     with open_table(url, "[host][ts]") as table:
         other = rowkey.Design("doors", "[ts][host]", fields=FIELDS)
@@ -246,7 +245,7 @@ def build_snapshot(regions: int, at_s: float, servers: str = "") -> CounterSnaps
     return CounterSnapshot.from_regions(at_s, opened, [f"rs{n}{servers}" for n in range(3)])
 
 
-def test_a_verdict_is_of_the_last_minute_however_often_one_looks() -> None:
+def test_the_verdict_covers_the_last_minute_whatever_the_snapshot_interval() -> None:
     """Twenty snapshots a second give a map of 240 columns and a verdict on sixty seconds."""
     seen = TableWatch("t", None)
     for number in range(2_000):
@@ -256,7 +255,7 @@ def test_a_verdict_is_of_the_last_minute_however_often_one_looks() -> None:
     assert 1_200 == len(seen.intervals)
 
 
-def test_a_restart_of_all_servers_gives_one_remark() -> None:
+def test_regions_that_moved_for_one_reason_are_one_remark() -> None:
     """Thousands of regions that moved for one reason are reported in one remark."""
     seen = TableWatch("t", None)
     seen.add_snapshot(build_snapshot(3_000, 1.0))
@@ -268,8 +267,7 @@ def test_a_restart_of_all_servers_gives_one_remark() -> None:
     ) == seen.build_live_load(0).remarks
 
 
-def test_what_cannot_be_watched_is_refused(url: str) -> None:
-    """A missing table and invalid times are refused."""
+def test_watching_a_missing_table_or_with_invalid_times_is_refused(url: str) -> None:
     with pytest.raises(InvalidArgument, match=r"no table logs\. There are no tables yet\. Create"):
         next(watch_table("logs", "memory:"))
     with open_table(url, "[ts][host]"):
@@ -283,7 +281,7 @@ def test_what_cannot_be_watched_is_refused(url: str) -> None:
             watch_table("logs", url, every_s=2, for_s=1)
 
 
-def test_a_reading_needs_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_are_read_although_no_master_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counters of a hot table are read although no master answers for its catalog."""
     design = rowkey.Design("hot", "[id]", fields={"id": "u64"}, cluster={"servers": 3})
     splits = [(1 << 20).to_bytes(8, "big"), (1 << 30).to_bytes(8, "big")]

@@ -62,7 +62,7 @@ def put_or_update(table: Table, number: int) -> None:
 
 
 @pytest.mark.parametrize("doing", [put_or_delete, put_or_update])
-def test_rows_that_lie_elsewhere_than_the_writes_name_no_cause(
+def test_no_cause_is_named_if_stored_rows_are_in_other_regions_than_writes(
     doing: Write, request: pytest.FixtureRequest
 ) -> None:
     """No cause is named where stored rows are in other regions than writes, with a remark."""
@@ -73,7 +73,9 @@ def test_rows_that_lie_elsewhere_than_the_writes_name_no_cause(
     assert "deletes, failed checks and overwritten values leave no cell" in said
 
 
-def test_a_few_deletes_hide_no_cause(request: pytest.FixtureRequest) -> None:
+def test_a_hot_host_is_named_although_some_writes_are_deletes(
+    request: pytest.FixtureRequest,
+) -> None:
     """The hot host is named although one write in twelve is a delete."""
 
     def doing(table: Table, number: int) -> None:
@@ -88,7 +90,9 @@ def test_a_few_deletes_hide_no_cause(request: pytest.FixtureRequest) -> None:
     assert not any(one.startswith("the cause is unknown") for one in seen.remarks)
 
 
-def test_a_hot_spot_without_a_cause_is_reported(request: pytest.FixtureRequest) -> None:
+def test_a_hot_spot_without_a_cause_in_the_sample_is_reported(
+    request: pytest.FixtureRequest,
+) -> None:
     """A hot spot without a cause in the sampled rows is reported as such."""
 
     def doing(table: Table, number: int) -> None:
@@ -102,7 +106,7 @@ def test_a_hot_spot_without_a_cause_is_reported(request: pytest.FixtureRequest) 
     assert "no known cause fits the " in said
 
 
-def test_buckets_that_are_counted_anew_are_followed(request: pytest.FixtureRequest) -> None:
+def test_a_cause_refers_to_the_bucket_count_after_a_change(request: pytest.FixtureRequest) -> None:
     """After a change of buckets, the cause refers to the current design."""
     url = f"memory:{request.node.name}"
     design = rowkey.Design(

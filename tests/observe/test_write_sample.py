@@ -66,7 +66,9 @@ def read_sample(stamps: list[int], writes: list[int] | None = None) -> WriteSamp
         (0, 2_000, 300),
     ],
 )
-def test_a_burst_is_found_wherever_it_lies(begins_ms: int, lasts_ms: int, count: int) -> None:
+def test_a_burst_is_sampled_wherever_it_lies_in_the_interval(
+    begins_ms: int, lasts_ms: int, count: int
+) -> None:
     """A burst within part of an interval is sampled well, and not from its beginning only."""
     found = read_sample([START_MS + begins_ms + lasts_ms * n // count for n in range(count)])
     assert min(count, MIN_EVENTS) <= len(found.keys) <= MAX_EVENTS
@@ -75,7 +77,7 @@ def test_a_burst_is_found_wherever_it_lies(begins_ms: int, lasts_ms: int, count:
     assert 0.9 == pytest.approx(busy, abs=0.01)
 
 
-def test_all_that_was_read_to_find_a_burst_is_its_own() -> None:
+def test_the_total_of_read_rows_includes_every_scan_for_a_burst() -> None:
     """The total of read rows includes every scan that was needed to find a burst."""
     found = read_sample([START_MS + n // 60 for n in range(6_000)])
     assert (
@@ -86,7 +88,7 @@ def test_all_that_was_read_to_find_a_burst_is_its_own() -> None:
     assert sum(read_sample([START_MS + n for n in range(300)]).total_rows_by_region.values()) == 300
 
 
-def test_what_came_at_once_is_read_in_part() -> None:
+def test_too_many_rows_of_one_millisecond_are_sampled_in_part() -> None:
     """Too many rows of one millisecond are read in part from each region, with a remark."""
     found = read_sample([START_MS + 7] * 6_000)
     assert frozenset({b"h7"}) == found.truncated_regions
@@ -94,7 +96,7 @@ def test_what_came_at_once_is_read_in_part() -> None:
     assert {b"", *SPLITS} == found.rows_by_region.keys()
 
 
-def test_a_few_rows_that_are_all_are_better_than_many_that_are_not() -> None:
+def test_complete_rows_after_a_burst_are_preferred_to_part_of_it() -> None:
     """The complete rows after a burst of one millisecond are preferred to part of the burst."""
     calm = [START_MS + 5 * n for n in range(400)]
     found = read_sample([*[START_MS + 1] * 6_000, *calm])
@@ -102,15 +104,14 @@ def test_a_few_rows_that_are_all_are_better_than_many_that_are_not() -> None:
     assert 300 <= len(found.keys) <= 400
 
 
-def test_what_comes_while_it_is_read_is_not_of_the_interval() -> None:
-    """Rows that are written during the sampling are not in the sample."""
+def test_rows_written_during_the_sampling_are_not_in_the_sample() -> None:
     before, after = ([at + n // 4 for n in range(8_000)] for at in (START_MS, END_MS + 500))
     found = read_sample([*before, *after], [1_000, 1_000, 1_000, 5_000])
     assert MIN_EVENTS <= len(found.keys) <= MAX_EVENTS
     assert all(DESIGN.key.decode(key)["ts"] < START_MS + 8_000 for key in found.keys)
 
 
-def test_rows_of_one_millisecond_have_no_order() -> None:
+def test_rows_of_one_millisecond_are_not_sampled_in_key_order() -> None:
     """Rows of one millisecond are not sampled in key order, which would look like a front."""
     keys = read_sample([START_MS + 100 * (n // 500) for n in range(1_000)]).keys
     rising = sum(one < other for one, other in pairwise(keys))
@@ -118,7 +119,9 @@ def test_rows_of_one_millisecond_have_no_order() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 3_000), st.integers(0, 50_000)), min_size=1, max_size=30))
-def test_rows_are_kept_as_they_were_written(looks: list[tuple[int, int]]) -> None:
+def test_partly_read_intervals_keep_equal_shares_of_their_writes(
+    looks: list[tuple[int, int]],
+) -> None:
     """Partly read intervals keep equal shares of their writes, with enough rows in total."""
     kept = [len(which) for which in choose_sample_rows(*map(list, zip(*looks, strict=True)))]
     rows = sum(many for many, _ in looks)
@@ -133,7 +136,7 @@ def test_rows_are_kept_as_they_were_written(looks: list[tuple[int, int]]) -> Non
         assert abs(few * more - other * written) <= written + more
 
 
-def test_a_quiet_time_and_a_busy_one_weigh_as_they_were_written(
+def test_hosts_have_their_share_of_all_writes_in_the_sample(
     request: pytest.FixtureRequest,
 ) -> None:
     """Hosts have their shares of all writes, although busy intervals are read in part."""
@@ -159,7 +162,7 @@ def test_a_quiet_time_and_a_busy_one_weigh_as_they_were_written(
     assert 0.9 * 20_000 / 22_000 == pytest.approx(first.evidence["share"], abs=0.05)
 
 
-def test_quiet_intervals_do_not_make_an_even_load_uneven() -> None:
+def test_intervals_of_few_writes_do_not_make_an_even_load_uneven() -> None:
     """Intervals count by their load: those of one write hardly change the busiest share."""
     even, quiet = [[1_000] * 4] * 6, [[1, 0, 0, 0]] * 4
     shares = compute_busiest_shares(np.array(even + quiet))

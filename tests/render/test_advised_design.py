@@ -72,7 +72,7 @@ def list_comments(text: str) -> list[str]:
     ending=st.sampled_from(["\n", "\r\n"]),
     mark=st.sampled_from(["", "\ufeff"]),
 )
-def test_all_but_the_proposed_options_stays(
+def test_a_proposed_design_file_keeps_other_options_and_comments(
     comments: list[tuple[bool, bool]], kept: set[str], *, has_heavy: bool, ending: str, mark: str
 ) -> None:
     """The file means the proposed design; no comment is lost but those of reads that are gone."""
@@ -119,7 +119,7 @@ def test_all_but_the_proposed_options_stays(
 
 
 @pytest.mark.parametrize("splits", ["[splits]\nalgorithm = 'uniform'\nregions = 4\n", ""])
-def test_a_file_that_cannot_be_edited_is_written_anew(splits: str) -> None:
+def test_a_file_that_cannot_be_edited_in_place_is_written_as_a_whole(splits: str) -> None:
     """Where an option is a table with a header, the whole file is written."""
     text = "table = 't'\nkey = '[id][n]'\nreads = [{ name = 'r', where = 'n = ?' }]\n"
     declared = Design.loads(f"{text}{splits}[fields]\nid = 'u64' # c1\nn = 'u64'\n")
@@ -130,7 +130,7 @@ def test_a_file_that_cannot_be_edited_is_written_anew(splits: str) -> None:
     assert proposed.dumps(defaults=False) == Design.loads(written).dumps(defaults=False)
 
 
-def test_companions_of_the_declared_design_stay(tmp_path: Path) -> None:
+def test_a_proposed_design_keeps_the_declared_companions(tmp_path: Path) -> None:
     """A proposed key keeps the declared companions, whose paths are relative to the new file."""
     fields = '[fields]\nid = "u64"\nn = "u64"\n'
     (tmp_path / "by_n.toml").write_text(f'table = "by_n"\nkey = "[n][id]"\n{fields}')

@@ -61,7 +61,7 @@ class Rows(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def test_a_comparison_comes_before_the_designs(document: dict[str, Any]) -> None:
+def test_a_report_shows_the_comparison_before_each_design(document: dict[str, Any]) -> None:
     """The comparison is first, then each design with key, map, causes, findings and reads."""
     page = build_report_page(document)
     ids = re.findall(r'<(?:section|details)[^>]*\bid="([\w-]+)"', page)
@@ -75,7 +75,9 @@ def test_a_comparison_comes_before_the_designs(document: dict[str, Any]) -> None
     assert {"comparison", "d1", "d2", "d3"} <= set(places)
 
 
-def test_every_measure_has_a_row(comparison: Comparison, document: dict[str, Any]) -> None:
+def test_every_measure_with_a_known_figure_has_a_row(
+    comparison: Comparison, document: dict[str, Any]
+) -> None:
     """Each measure with a known figure has a row with a figure for each design."""
     rows = Rows(build_report_page(document)).rows
     told = [row for row in rows[1:] if len(row) == len(KEYS) + 1]
@@ -91,7 +93,7 @@ def test_every_measure_has_a_row(comparison: Comparison, document: dict[str, Any
     assert len(titles) == len(set(titles)) > 3
 
 
-def test_the_best_of_each_measure_is_marked(
+def test_the_best_design_by_each_measure_is_marked(
     comparison: Comparison, document: dict[str, Any]
 ) -> None:
     """The marks are the best designs by measure, and no overall winner is shown."""
@@ -107,7 +109,7 @@ def test_the_best_of_each_measure_is_marked(
     assert not any("score" in row[0] or "total" in row[0] for row in page.rows)
 
 
-def test_a_range_that_is_the_whole_table_says_so(
+def test_a_range_that_reads_every_row_is_shown_as_a_full_scan(
     comparison: Comparison, document: dict[str, Any]
 ) -> None:
     """A single range that reads every row is shown as a full scan."""
@@ -118,14 +120,14 @@ def test_a_range_that_is_the_whole_table_says_so(
     assert whole == ["the whole table" in cell for cell in second[1:]]
 
 
-def test_designs_are_asked_the_same_reads(document: dict[str, Any]) -> None:
+def test_each_compared_design_has_a_cost_for_each_read(document: dict[str, Any]) -> None:
     """Each design has a plan and a cost for each read that any of them declares."""
     names = [[read["name"] for read in one["reads"]] for one in document["designs"]]
     assert [["of a host", "of one person"]] * len(KEYS) == names
     assert all(read["cost"] for one in document["designs"] for read in one["reads"])
 
 
-def test_findings_are_those_of_the_declared_design(tmp_path: Path) -> None:
+def test_a_read_of_another_design_adds_no_finding(tmp_path: Path) -> None:
     """A read that only another design declares adds no finding."""
     paths = write_logs(tmp_path)
     bare = paths["by_time"].read_text("utf-8").partition("[[reads]]")[0]
@@ -137,7 +139,9 @@ def test_findings_are_those_of_the_declared_design(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_redacted_comparison_shows_no_value(comparison: Comparison, language: str) -> None:
+def test_a_redacted_comparison_shows_no_sample_name_and_no_value(
+    comparison: Comparison, language: str
+) -> None:
     """A redacted comparison has neither the sample's name nor a value of an entity."""
     hidden = build_report_document(judge_comparison(comparison), REDACTION, comparison)
     page = build_report_page(hidden, language)
@@ -145,7 +149,7 @@ def test_a_redacted_comparison_shows_no_value(comparison: Comparison, language: 
     assert [] == [one for one in values if one in page or one in page.replace(" ", "")]
 
 
-def test_why_a_read_failed_is_hidden(comparison: Comparison) -> None:
+def test_a_redacted_page_hides_why_a_read_has_no_figure(comparison: Comparison) -> None:
     """A redacted page does not show why a read has no figure, as the reason may hold a value."""
     from dataclasses import replace
 
@@ -177,7 +181,7 @@ def refused_comparison(
     return designs, caught.value
 
 
-def test_designs_on_two_scales_are_told_apart(
+def test_a_page_of_incomparable_designs_says_why(
     refused_comparison: tuple[list[Design], IncomparableDesigns],
 ) -> None:
     """The page of designs that cannot be compared says why, and compares nothing."""
@@ -192,7 +196,7 @@ def test_designs_on_two_scales_are_told_apart(
     assert "5, but 4 in " not in hidden
 
 
-def test_figures_without_a_value_are_explained(comparison: Comparison) -> None:
+def test_a_missing_figure_is_a_dash_with_its_reason(comparison: Comparison) -> None:
     """A missing figure is a dash, with its reason below the table."""
     from dataclasses import replace
 

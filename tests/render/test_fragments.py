@@ -73,7 +73,9 @@ NAMES = [name for _, name in rowkey._RICH_DISPLAY_CLASSES]
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_result_is_a_small_piece(results: dict[str, Any], name: str, language: str) -> None:
+def test_notebook_output_is_one_element_without_scripts_or_ids(
+    results: dict[str, Any], name: str, language: str
+) -> None:
     """A notebook's output is one element without scripts or ids."""
     piece = show(results[name], language)._repr_html_()
     elements = Elements(piece)
@@ -86,8 +88,7 @@ def test_a_result_is_a_small_piece(results: dict[str, Any], name: str, language:
     assert [] == [one for one in asked if not one.startswith("data:image/png;base64,")]
 
 
-def test_a_style_stays_in_its_piece() -> None:
-    """Every selector of the style begins with the class of the output."""
+def test_every_style_selector_begins_with_the_class_of_the_output() -> None:
     style = re.sub(r"/\*.*?\*/", "", read_asset("browser/fragment.css"))
     selectors = [one.strip() for one in re.findall(r"([^{}]+)\{[^{}]*\}", style)]
     parts = [part.strip() for selector in selectors for part in selector.split(",")]
@@ -96,7 +97,7 @@ def test_a_style_stays_in_its_piece() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_result_is_text_too(results: dict[str, Any], name: str) -> None:
+def test_without_html_a_result_is_shown_as_text(results: dict[str, Any], name: str) -> None:
     """Without HTML a result is shown as text, not as the representation of an object."""
     told = repr(show(results[name]))
     assert 2 <= len(told.splitlines()) < 120
@@ -105,7 +106,7 @@ def test_a_result_is_text_too(results: dict[str, Any], name: str) -> None:
     assert f"{name}(" not in told
 
 
-def test_a_text_is_not_shown_by_itself(
+def test_in_a_notebook_the_text_of_a_result_is_not_printed(
     results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a notebook, the text of a result is returned and not printed to the console."""
@@ -116,7 +117,7 @@ def test_a_text_is_not_shown_by_itself(
     assert told == repr(show(results["Simulation"]))
 
 
-def test_what_was_found_is_shown(results: dict[str, Any]) -> None:
+def test_notebook_output_shows_verdict_causes_reads_and_findings(results: dict[str, Any]) -> None:
     """Verdict, causes, reads, measures, parts of the key and findings are shown."""
     simulation, compared = results["Simulation"], results["Comparison"]
     told = show(simulation)._repr_html_()
@@ -134,7 +135,7 @@ def test_what_was_found_is_shown(results: dict[str, Any]) -> None:
     assert all(one.code in findings for one in results["LintResult"].findings)
 
 
-def test_hostile_names_stay_text() -> None:
+def test_markup_in_names_is_escaped_in_every_notebook_output() -> None:
     """Names that would end an element or an attribute are text in every output."""
     judged = judge_hostile_design()
     for result in (judged.simulation, judged.design, judged.lint_result):
@@ -148,7 +149,7 @@ def test_hostile_names_stay_text() -> None:
     assert QUOTED in said
 
 
-def test_one_server_has_no_picture() -> None:
+def test_on_one_server_no_picture_is_shown() -> None:
     """On one server no picture is shown, as there is nothing to compare."""
     design = Design(
         "t",
@@ -162,12 +163,12 @@ def test_one_server_has_no_picture() -> None:
     assert "one server takes all writes" in piece
 
 
-def test_no_finding_is_told_so() -> None:
+def test_a_result_without_findings_says_so() -> None:
     """A result without findings says that there are none."""
     assert "The rules found nothing." in show(lint.LintResult(()))._repr_html_()
 
 
-def test_many_findings_are_cut(results: dict[str, Any]) -> None:
+def test_of_many_findings_the_most_severe_are_shown(results: dict[str, Any]) -> None:
     """Of many findings the most severe are shown, with the number of the others."""
     [first, *_] = results["LintResult"].findings
     piece = show(lint.LintResult((first,) * 50))._repr_html_()
@@ -175,7 +176,7 @@ def test_many_findings_are_cut(results: dict[str, Any]) -> None:
     assert "and 30 more" in piece
 
 
-def test_what_cannot_be_shown_is_refused(results: dict[str, Any]) -> None:
+def test_showing_an_object_of_another_type_is_refused(results: dict[str, Any]) -> None:
     """An object of another type, and an unknown language, are refused."""
     with pytest.raises(
         InvalidArgument, match="a Simulation, a Comparison, a Design or a LintResult"
@@ -220,7 +221,7 @@ class Printer:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_ipython_shows_results_by_itself(results: dict[str, Any], name: str) -> None:
+def test_ipython_displays_each_class_as_show_does(results: dict[str, Any], name: str) -> None:
     """Each class is found by its defining module, and displayed as `show` does."""
     shell, printer = Shell(), Printer()
     rowkey.load_ipython_extension(shell)
@@ -231,7 +232,9 @@ def test_ipython_shows_results_by_itself(results: dict[str, Any], name: str) -> 
     assert repr(shown) == printer.said
 
 
-def test_an_import_within_ipython_suffices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_importing_rowkey_in_ipython_registers_its_displays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Importing rowkey in IPython registers its displays, and loads no subpackage."""
     shell = Shell()
     held = {name: one for name, one in sys.modules.items() if name.split(".")[0] == "rowkey"}
@@ -272,7 +275,7 @@ def read_chunks(png: bytes) -> dict[bytes, bytes]:
     return found
 
 
-def test_a_picture_is_the_map() -> None:
+def test_each_cell_of_a_small_map_is_a_pixel() -> None:
     """Each cell of a small map is a pixel with the colour of its load."""
     counts = np.array([[1, 1], [2, 0], [0, 0]])
     found = read_chunks(draw_heat_png(counts, 2))
@@ -288,8 +291,7 @@ def test_a_picture_is_the_map() -> None:
         assert max(abs(a - b) for a, b in zip(colour, stop, strict=True)) <= 3
 
 
-def test_a_large_map_is_a_small_picture() -> None:
-    """A pixel has the colour of the hottest of its cells."""
+def test_a_pixel_of_a_large_map_has_the_colour_of_its_hottest_cell() -> None:
     counts = np.ones((5_000, 300), np.int64)
     counts[4_321, 7] = 10_000
     found = read_chunks(draw_heat_png(counts, 300))
@@ -300,7 +302,7 @@ def test_a_large_map_is_a_small_picture() -> None:
     assert 1 == (rows[:, 1:] == 255).sum()
 
 
-def test_colours_are_those_of_the_report() -> None:
+def test_pictures_and_reports_have_the_same_palette() -> None:
     """Pictures and the report have the same palette and scale."""
     program = read_asset("browser/map/colours.js")
     said = re.search(r"const STOPS = (\[.*?\]);", program, re.DOTALL)
@@ -312,7 +314,7 @@ def test_colours_are_those_of_the_report() -> None:
     assert 3 * 256 == len(build_palette())
 
 
-def test_brighter_is_more() -> None:
+def test_colours_are_brighter_for_higher_load() -> None:
     """Levels and the brightness of their colours rise with the load."""
     loads = np.array([[0, 1, 10, 100, 1_000]])
     levels = compute_levels(loads, 5)[0]
@@ -323,7 +325,7 @@ def test_brighter_is_more() -> None:
     assert np.all(np.diff(bright[1:]) > -0.8)
 
 
-def test_a_result_is_kept_by_a_notebook(results: dict[str, Any]) -> None:
+def test_notebook_output_survives_json(results: dict[str, Any]) -> None:
     """An output is text that survives JSON, the format of notebooks."""
     piece = show(results["Simulation"])._repr_html_()
     assert piece == json.loads(json.dumps(piece))

@@ -25,7 +25,7 @@ def encode(host: str, ts: int) -> bytes:
         st.builds(encode, st.text("abc", min_size=1, max_size=9), st.integers(0, 9)), max_size=12
     )
 )
-def test_regions_of_a_group_begin_alike(splits: set[bytes]) -> None:
+def test_groups_of_regions_begin_with_the_same_bucket(splits: set[bytes]) -> None:
     """Groups follow each other, each of one bucket, or of one host where all have one bucket."""
     starts = [b"", *sorted(splits)]
     found = group_by_prefix(KEY, starts)
@@ -39,7 +39,7 @@ def test_regions_of_a_group_begin_alike(splits: set[bytes]) -> None:
         assert sorted(buckets) == named
 
 
-def test_the_first_region_joins_the_first_bucket() -> None:
+def test_keys_before_the_first_split_are_in_the_first_bucket() -> None:
     """All keys before the first split of bucket 0 have this bucket, too."""
     starts = [b"", b"\0b", b"\0c", b"\1", b"\1d"]
     found = group_by_prefix(KEY, starts)
@@ -47,7 +47,7 @@ def test_the_first_region_joins_the_first_bucket() -> None:
     assert [0, 1, 1] == group_by_prefix(KEY, [b"", b"\1", b"\1a"]).groups
 
 
-def test_more_parts_tell_regions_of_one_bucket_apart() -> None:
+def test_regions_of_one_bucket_are_grouped_by_further_key_parts() -> None:
     """Where all regions begin with one value, the next parts are taken."""
     splits = sorted(encode(host, ts) for host in ("a", "aa") for ts in (1, 2))
     same = [one for one in splits if one[0] == splits[0][0]]

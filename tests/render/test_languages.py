@@ -68,7 +68,7 @@ def select_pages(language: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
-def test_languages_have_the_same_sentences(language: str) -> None:
+def test_all_languages_have_the_same_report_sentences(language: str) -> None:
     """Each language has every sentence of reports, with the same arguments as in English."""
     english, other = select_pages("en"), select_pages(language)
     assert english.keys() == other.keys()
@@ -77,7 +77,7 @@ def test_languages_have_the_same_sentences(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
-def test_every_message_is_translated(language: str) -> None:
+def test_every_message_is_translated_with_the_same_arguments(language: str) -> None:
     """Each message has a sentence in each language, with the same arguments, and no other has."""
     english, translator = find_messages(), Translator(language)
     other = translator.select_table("messages")
@@ -87,7 +87,7 @@ def test_every_message_is_translated(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_cause_has_its_sentences(language: str) -> None:
+def test_every_cause_of_hot_spots_is_translated(language: str) -> None:
     """Each cause of hot spots has a title, sentences and fixes in each language."""
     names = ("title", "message", "general", "remedy")
     expected = {f"causes.{cause}.{name}" for cause in CAUSES for name in names}
@@ -102,7 +102,7 @@ def test_every_rule_is_translated(language: str, table: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_measure_is_translated(language: str, comparison: Comparison) -> None:
+def test_every_measure_of_a_comparison_is_translated(language: str, comparison: Comparison) -> None:
     """Each measure of a comparison has a name and a meaning in each language."""
     translator = Translator(language)
     names = translator.select_table("measure").keys()
@@ -115,7 +115,7 @@ def test_every_measure_is_translated(language: str, comparison: Comparison) -> N
 
 
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
-def test_what_a_key_loses_is_translated(language: str) -> None:
+def test_what_a_transform_loses_of_a_field_is_translated(language: str) -> None:
     """The message on what a transform loses of a field exists in each language."""
     translator, losses = Translator(language), set()
     for plugin in TRANSFORMS.values():
@@ -127,7 +127,7 @@ def test_what_a_key_loses_is_translated(language: str) -> None:
     assert set() == {what for what in losses if translator.translate_message(what) == what}
 
 
-def test_a_message_within_a_message_is_translated() -> None:
+def test_a_message_inside_a_message_is_translated() -> None:
     """An argument that is a message itself is translated with its sentence."""
     ends = Message("range.from", "from {low}", low="3")
     message = Message("range.within", "{shared}, {ends}", shared="host web-1", ends=ends)
@@ -135,14 +135,14 @@ def test_a_message_within_a_message_is_translated() -> None:
     assert "host web-1，从 3 起" == Translator("zh").translate_message(message)
 
 
-def test_text_without_a_key_stays_as_it_is() -> None:
+def test_text_that_is_no_message_is_shown_unchanged() -> None:
     """Plain text, and a message of another package, are shown as they are."""
     translate = Translator("zh").translate_message
     assert "the value" == translate("the value")
     assert "so it is" == translate(Message("other.package", "so it {verb}", verb="is"))
 
 
-def test_a_message_survives_pickling() -> None:
+def test_a_pickled_message_is_translated() -> None:
     """A message from another process is translated as well."""
     message = Message("range.from", "from {low}", low="{3}")
     restored = pickle.loads(pickle.dumps(message))
@@ -153,7 +153,7 @@ def test_a_message_survives_pickling() -> None:
     )
 
 
-def test_causes_are_told_in_chinese(logs: list[JudgedDesign]) -> None:
+def test_a_cause_is_printed_in_chinese_with_its_figures(logs: list[JudgedDesign]) -> None:
     """A cause is described in Chinese with its figures."""
     causes = [c for one in build_report_document(logs, REDACTION)["designs"] for c in one["causes"]]
     assert causes
@@ -164,7 +164,7 @@ def test_causes_are_told_in_chinese(logs: list[JudgedDesign]) -> None:
 
 
 @pytest.mark.parametrize("code", CAUSES)
-def test_a_cause_without_figures_is_told_in_chinese(code: str) -> None:
+def test_a_cause_without_figures_is_printed_in_chinese_without_figures(code: str) -> None:
     """A cause without figures has a Chinese sentence without figures."""
     cause: dict[str, Any] = {
         "code": code, "bound": 2.0, "evidence": {},
@@ -173,7 +173,7 @@ def test_a_cause_without_figures_is_told_in_chinese(code: str) -> None:
     assert [] == [word for word in translate_cause(cause, Translator("zh")) if word.isascii()]
 
 
-def test_a_cause_of_another_package_is_told_as_it_stands() -> None:
+def test_a_cause_of_a_plugin_package_keeps_its_own_sentences() -> None:
     """A cause without translation has its own sentences, or its name in redacted reports."""
     cause: dict[str, Any] = {
         "code": "own", "bound": 2.0, "evidence": {},
@@ -186,7 +186,7 @@ def test_a_cause_of_another_package_is_told_as_it_stands() -> None:
     assert ("own", "own", "Another key or other splits would help.") == (title, said, remedy)
 
 
-def test_a_rule_of_another_package_is_told_in_english_and_says_so() -> None:
+def test_a_rule_of_a_plugin_package_is_marked_as_english() -> None:
     """A rule without translation is shown in English and marked as English."""
     finding: dict[str, Any] = {
         "code": "XX001", "name": "own", "severity": "warning", "line": 3, "path": "key",
@@ -222,7 +222,7 @@ class TranslatedText(HTMLParser):
             self.said.append(data)
 
 
-def test_no_english_is_left_in_a_chinese_page(comparison: Comparison) -> None:
+def test_every_sentence_of_a_chinese_page_is_chinese(comparison: Comparison) -> None:
     """Every sentence of a Chinese page is Chinese, except those marked as English."""
     document = build_report_document(judge_comparison(comparison), Redaction(), comparison)
     own = LOGS + "".join(f"{key}{splits}" for key, splits in KEYS.values())

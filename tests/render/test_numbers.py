@@ -67,7 +67,7 @@ def find_wrong_plurals(lines: Iterator[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_one_is_not_called_several(key: str, tmp_path: Path) -> None:
+def test_one_server_or_region_is_singular_in_every_output(key: str, tmp_path: Path) -> None:
     """One server, region, bucket, event or value is singular in every output."""
     sample = tmp_path / "rows.csv"
     turn = KEYS.index(key) % len(SIZES)
@@ -83,7 +83,7 @@ def test_one_is_not_called_several(key: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_no_rule_calls_one_several(rule: str) -> None:
+def test_findings_of_every_rule_have_the_right_plurals(rule: str) -> None:
     """Each rule's bad design has right plurals on one server and on two."""
     for servers in (1, 2):
         text = re.sub(r"(?m)^servers *=.*$", "", RULES[rule].bad_design)
@@ -92,7 +92,7 @@ def test_no_rule_calls_one_several(rule: str) -> None:
         assert [] == find_wrong_plurals(format_lines(Design.loads(text), None))
 
 
-def test_no_comparison_calls_one_several(tmp_path: Path) -> None:
+def test_a_comparison_on_one_server_has_the_right_plurals(tmp_path: Path) -> None:
     """A comparison on one server under one event has right plurals."""
     sample = tmp_path / "rows.csv"
     sample.write_text("u,n,ts,v\n1,1,60,1\n")

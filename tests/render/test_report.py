@@ -62,7 +62,7 @@ class Elements(HTMLParser):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_hostile_names_stay_text(language: str) -> None:
+def test_markup_in_names_is_text_in_a_report(language: str) -> None:
     """Names that would end an element are text, and the page has only its own scripts."""
     elements = Elements(build_hostile_page(language))
     scripts = [attributes for tag, attributes in elements.found if tag == "script"]
@@ -71,7 +71,7 @@ def test_hostile_names_stay_text(language: str) -> None:
     assert any(NAUGHTY in said for said in elements.said)
 
 
-def test_what_does_not_print_is_shown_as_its_code() -> None:
+def test_a_report_has_no_control_characters() -> None:
     """No control character, bidirectional mark or NUL is in the file."""
     page = build_hostile_page()
     assert set() == {one for one in page if not one.isprintable()} - {"\n"}
@@ -79,13 +79,12 @@ def test_what_does_not_print_is_shown_as_its_code() -> None:
 
 
 @given(st.text(st.characters(codec=None), max_size=30))
-def test_text_is_escaped(said: str) -> None:
-    """No text ends its element or attribute."""
+def test_no_escaped_text_ends_its_element_or_attribute(said: str) -> None:
     assert set() == set(escape_html(said)) & set("<>\"'\0\u2028\ud800")
 
 
 @given(st.text(max_size=30))
-def test_data_is_what_was_given(said: str) -> None:
+def test_the_data_embedded_in_a_report_is_read_back(said: str) -> None:
     """The document embedded in the page is read back, and cannot end its element."""
     shown = embed_json("payload", [said])
     inner = shown.partition(">")[2].rpartition("<")[0]
@@ -93,7 +92,7 @@ def test_data_is_what_was_given(said: str) -> None:
     assert "<" not in inner
 
 
-def test_nothing_is_asked_of_a_network(logs: list[JudgedDesign]) -> None:
+def test_a_report_loads_nothing_from_a_network(logs: list[JudgedDesign]) -> None:
     """No element or style has an address, and the page's policy forbids requests."""
     page = build_report_page(build_report_document(logs, Redaction()))
     elements = Elements(page).found
@@ -105,20 +104,21 @@ def test_nothing_is_asked_of_a_network(logs: list[JudgedDesign]) -> None:
     assert str(policies[0]).startswith("default-src 'none'; ")
 
 
-def test_a_report_is_small(logs: list[JudgedDesign]) -> None:
-    """A report of three designs is small enough for a mail."""
+def test_a_report_of_three_designs_is_small_enough_for_mail(logs: list[JudgedDesign]) -> None:
     assert (
         len(build_report_page(build_report_document(logs, Redaction())).encode()) < MAX_BYTES // 4
     )
 
 
-def test_same_designs_same_file(logs: list[JudgedDesign]) -> None:
+def test_reports_of_the_same_designs_have_the_same_bytes(logs: list[JudgedDesign]) -> None:
     """The page of the same designs has the same bytes."""
     first, second = (build_report_page(build_report_document(logs, Redaction())) for _ in range(2))
     assert first == second
 
 
-def test_a_report_shows_what_was_found(logs: list[JudgedDesign]) -> None:
+def test_a_report_shows_verdicts_keys_causes_and_findings_of_every_design(
+    logs: list[JudgedDesign],
+) -> None:
     """Verdicts, keys, causes, findings and reads of every design are text of the page."""
     said = "\n".join(Elements(build_report_page(build_report_document(logs, Redaction()))).said)
     for one in logs:
@@ -138,7 +138,7 @@ def list_entities() -> list[str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_redacted_report_shows_no_value(
+def test_a_redacted_report_shows_no_value_of_an_entity(
     logs: list[JudgedDesign], comparison: Comparison, language: str
 ) -> None:
     """Neither the redacted file nor its data has a value of an entity."""
@@ -155,7 +155,7 @@ def test_a_redacted_report_shows_no_value(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_redacted_report_names_no_hot_entity(tmp_path: Path, language: str) -> None:
+def test_a_redacted_report_does_not_name_a_hot_value(tmp_path: Path, language: str) -> None:
     """The hot text and integer of a cause are only in the report that is not redacted."""
     judged_design = judge_hot_device(tmp_path)
     (cause,) = judged_design.simulation.causes
@@ -171,7 +171,7 @@ def test_a_redacted_report_names_no_hot_entity(tmp_path: Path, language: str) ->
     assert [[[True, True]] * 2, [[False, False]] * 2] == shown
 
 
-def test_sentences_are_left_out_of_a_redacted_report(logs: list[JudgedDesign]) -> None:
+def test_a_redacted_report_has_no_sentence_that_may_hold_a_value(logs: list[JudgedDesign]) -> None:
     """No sentence of a result is in redacted data, as it may hold a value."""
     for one in build_report_document(logs, REDACTION)["designs"]:
         source, properties = one["source"], one["properties"]
@@ -183,7 +183,7 @@ def test_sentences_are_left_out_of_a_redacted_report(logs: list[JudgedDesign]) -
         assert {None} == set(told)
 
 
-def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
+def test_a_redacted_report_keeps_figures_and_hashes_values(logs: list[JudgedDesign]) -> None:
     """Redacted figures are unchanged, and a value has the same hash everywhere."""
     opened, hidden = (build_report_document(logs, how) for how in (Redaction(), REDACTION))
     for one, other in zip(opened["designs"], hidden["designs"], strict=True):
@@ -203,7 +203,7 @@ def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
     assert REDACTION.redact_text("a") == REDACTION.redact_text("a") != REDACTION.redact_text("b")
 
 
-def test_a_report_has_the_fields_of_the_json_output(logs: list[JudgedDesign]) -> None:
+def test_the_data_of_a_report_equals_the_json_of_the_commands(logs: list[JudgedDesign]) -> None:
     """The JSON output of `simulate`, `check` and `explain` is in a report unchanged."""
     for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
         printed = build_simulation_document(one)
@@ -222,7 +222,7 @@ def test_a_report_has_the_fields_of_the_json_output(logs: list[JudgedDesign]) ->
             assert {**plan, "conditions": part["conditions"]}.items() <= part.items()
 
 
-def test_the_map_has_the_share_of_reads(logs: list[JudgedDesign]) -> None:
+def test_each_map_row_of_a_report_has_its_share_of_the_reads(logs: list[JudgedDesign]) -> None:
     """Each row of the map has its share of the operations of all reads."""
     for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
         load = one.simulation.total_read_load
@@ -232,7 +232,7 @@ def test_the_map_has_the_share_of_reads(logs: list[JudgedDesign]) -> None:
             assert pytest.approx(estimate.operations / load.regions.total) == shares
 
 
-def test_the_json_output_has_the_map_of_writes_reads_and_both(logs: list[JudgedDesign]) -> None:
+def test_the_json_map_has_writes_reads_and_their_sum(logs: list[JudgedDesign]) -> None:
     """Writes add up to the replayed events, reads to their load, and both to the two."""
     for one in logs:
         shown = build_simulation_document(one)["load_map"]
@@ -248,15 +248,14 @@ def test_the_json_output_has_the_map_of_writes_reads_and_both(logs: list[JudgedD
             assert pytest.approx(both, rel=1e-4) == row["both"]
 
 
-def test_times_and_buckets_are_not_hidden(logs: list[JudgedDesign]) -> None:
-    """Times and small buckets are not redacted."""
+def test_times_and_small_buckets_are_not_redacted(logs: list[JudgedDesign]) -> None:
     hidden = build_report_document(logs, REDACTION)["designs"]
     starts = [one["map"]["views"]["region"]["rows"][1]["start"] for one in hidden]
     assert starts[0] == "bucket 1"
     assert starts[2].startswith("ts 2023-11-14T")
 
 
-def test_parts_follow_each_other(logs: list[JudgedDesign]) -> None:
+def test_each_key_part_begins_where_the_one_before_it_ends(logs: list[JudgedDesign]) -> None:
     """Each part begins where the part before it ends, and the example is one key."""
     for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
         parts = shown["boxes"]["parts"]
@@ -267,8 +266,7 @@ def test_parts_follow_each_other(logs: list[JudgedDesign]) -> None:
         assert key == one.design.key.encode(one.design.key.decode(key))
 
 
-def test_a_key_that_cannot_be_read_back_has_boxes() -> None:
-    """The parts of a key that does not decode are shown with their bytes."""
+def test_the_parts_of_a_key_that_does_not_decode_are_shown_in_bytes() -> None:
     from rowkey import Design
 
     design = Design(
@@ -283,7 +281,7 @@ def test_a_key_that_cannot_be_read_back_has_boxes() -> None:
     assert not shown["properties"]["decodes"]
 
 
-def test_events_without_times_have_no_map(logs: list[JudgedDesign]) -> None:
+def test_a_report_of_events_without_times_has_no_map(logs: list[JudgedDesign]) -> None:
     """Without times the page says that there is no map, and shows the other pictures."""
     document = build_report_document(logs, Redaction())
     document["designs"][0]["map"] = None
@@ -310,6 +308,6 @@ def unpack_counts(said: str, size: int) -> list[int]:
 
 
 @given(st.lists(st.sampled_from([0, 0, 0, 1, 127, 128, 300, 2**40]), min_size=1, max_size=60))
-def test_packed_counts_are_exact(counts: list[int]) -> None:
+def test_packed_counts_are_read_back_exactly(counts: list[int]) -> None:
     """Packed counts are read back exactly, with any number of zeros between them."""
     assert counts == unpack_counts(pack_counts(np.array([counts])), len(counts))

@@ -111,7 +111,7 @@ DISTINCT = """(canvas) => {
     ],
     indirect=["demo"],
 )
-def test_the_demo_fits_its_window(
+def test_the_demo_report_overflows_no_window(
     browser: Any,
     demo_document: dict[str, Any],
     width: int,
@@ -145,7 +145,7 @@ BRIGHTEST = """(canvas) => {
 }"""
 
 
-def test_the_load_of_a_map_is_switched_by_keys(browser: Any, report: Path) -> None:
+def test_keys_switch_a_map_between_writes_and_reads(browser: Any, report: Path) -> None:
     """Arrows in the radio group, and L on the map, change cells, bars, legend and words."""
     with open_page(browser, report) as view:
         maps = [view.locator(f"#map-{name}") for name in ("d1", "d2")]
@@ -190,7 +190,7 @@ RATES = """(one) => Object.fromEntries(["writes", "reads", "both"].map(
 """The operations a second of a map, added up over its columns, by load."""
 
 
-def test_an_idle_cell_names_the_load_that_it_lacks(browser: Any, report: Path) -> None:
+def test_a_map_cell_without_operations_says_no_load(browser: Any, report: Path) -> None:
     """A cell without writes and reads has no load, rather than no writes."""
     with open_page(browser, report) as view:
         found = view.locator("#map-d1").evaluate(IDLE)
@@ -212,7 +212,9 @@ ARE_DRAWN = """() => [...document.querySelectorAll(".small-map canvas")].every(
 """Whether every small map has another height than a canvas that nothing was drawn on."""
 
 
-def test_designs_are_compared_by_eye(report_view: Any, logs: list[JudgedDesign]) -> None:
+def test_the_hotter_of_two_compared_maps_is_brighter(
+    report_view: Any, logs: list[JudgedDesign]
+) -> None:
     """Each design has a small map of its servers, and the hotter map is brighter."""
     small = report_view.locator(".small-map canvas")
     assert len(logs) == small.count()
@@ -225,7 +227,9 @@ def test_designs_are_compared_by_eye(report_view: Any, logs: list[JudgedDesign])
     assert found[0][1] < found[2][1]
 
 
-def test_a_map_is_told_as_a_table(report_view: Any, logs: list[JudgedDesign]) -> None:
+def test_the_table_of_a_map_adds_up_to_the_loads_of_the_servers(
+    report_view: Any, logs: list[JudgedDesign]
+) -> None:
     """The table has a row for each region, whose loads add up to those of the servers."""
     report_view.locator("#map-d1 summary").click()
     report_view.locator("#map-d1 tbody tr").first.wait_for()  # the rows are made on the click
@@ -234,7 +238,7 @@ def test_a_map_is_told_as_a_table(report_view: Any, logs: list[JudgedDesign]) ->
     assert 4 == pytest.approx(sum(float(load.strip("×–") or 0) for load in loads), abs=0.05)
 
 
-def test_a_report_is_read_without_its_program(browser: Any, report: Path) -> None:
+def test_a_report_is_readable_without_javascript(browser: Any, report: Path) -> None:
     """Without scripts all figures are in the page, and its links lead to the designs."""
     view = browser.new_page(
         java_script_enabled=False,
@@ -254,7 +258,7 @@ def test_a_report_is_read_without_its_program(browser: Any, report: Path) -> Non
 
 
 @pytest.mark.parametrize("demo", ["apache"], indirect=True)
-def test_the_demo_is_walked_by_keys(
+def test_the_demo_report_is_usable_by_keyboard(
     browser: Any, demo_document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Tab reaches the map; arrows, a box, 0, Enter and S select, zoom, reset, pin and sort."""
@@ -284,7 +288,7 @@ def test_the_demo_is_walked_by_keys(
         assert view.evaluate("document.activeElement.tagName") == "BUTTON"
 
 
-def test_a_map_is_read_with_a_mouse(report_view: Any) -> None:
+def test_a_map_cell_under_the_pointer_is_described(report_view: Any) -> None:
     """The cell under the pointer is described, a box zooms maps of one time, a click pins."""
     view, stage = report_view, report_view.locator("#map-d1 .stage canvas")
     stage.scroll_into_view_if_needed()
@@ -314,7 +318,7 @@ def test_a_map_is_read_with_a_mouse(report_view: Any) -> None:
     ],
     indirect=["demo"],
 )
-def test_everybody_can_read_the_demo(
+def test_the_demo_report_violates_no_serious_accessibility_rule(
     browser: Any,
     demo: Comparison,
     language: str,
@@ -336,7 +340,7 @@ def test_everybody_can_read_the_demo(
         ("#111418", "#e4e4e4"),
     ],
 )
-def test_a_notebook_shows_results(
+def test_notebook_output_is_legible_and_changes_no_other_style(
     browser: Any,
     comparison: Comparison,
     colours: tuple[str, str],
@@ -360,7 +364,7 @@ def test_a_notebook_shows_results(
         assert [] == list_violations(view)
 
 
-def test_names_that_are_programs_do_not_run(
+def test_markup_in_names_runs_no_script_in_a_report(
     browser: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """A page of hostile names opens without a dialog, an error or a request."""
@@ -408,7 +412,7 @@ PAINTS = """async () => {
 }"""
 
 
-def test_a_large_map_does_not_stall(
+def test_a_large_map_is_painted_in_a_bounded_number_of_fills(
     browser: Any,
     logs: list[JudgedDesign],
     tmp_path_factory: pytest.TempPathFactory,

@@ -27,7 +27,7 @@ def load_hints(design: rowkey.Design) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["plain", "my =", "class"])
-def test_rows_have_the_types_of_their_class(name: str) -> None:
+def test_row_types_have_the_python_type_of_each_field(name: str) -> None:
     """Every type of field has the Python type of its values, and None where it is nullable."""
     for kind in TYPES:
         declared = {"type": kind, "nullable": True, **OPTIONS.get(kind, {})}

@@ -24,7 +24,7 @@ DESIGN = Design(
 COUNTS = [RegionRequestCounts(b"", b"\1", 1_234, 5), RegionRequestCounts(b"\1", b"", 1, 10)]
 
 
-def test_every_field_of_the_documents_has_a_meaning() -> None:
+def test_the_json_of_a_standing_table_has_exactly_the_documented_fields() -> None:
     """The table of meanings has exactly the paths that occur in documents."""
     assert set(REGIONS_FIELDS) == set(list_paths(build_regions_document(DESIGN, COUNTS)))
     found = explain_read(DESIGN.key, bind_read("ts > 5", "", (), DESIGN.fields))
@@ -33,14 +33,14 @@ def test_every_field_of_the_documents_has_a_meaning() -> None:
     assert {"format", "reads[].name", "reads[].ranges[].start"} < paths
 
 
-def test_reads_are_listed_by_name() -> None:
+def test_an_ad_hoc_read_has_no_name() -> None:
     """A read that is not declared has no name."""
     found = explain_read(DESIGN.key, bind_read("", "", (), DESIGN.fields), limit=7)
     document = build_explanations_document({"tail": found, "": found})
     assert [("tail", 7), (None, 7)] == [(one["name"], one["limit"]) for one in document["reads"]]
 
 
-def test_regions_are_told_with_their_sum() -> None:
+def test_the_list_of_regions_ends_with_their_sum() -> None:
     """Each region has a line with its first key in words, and the last line is the sum."""
     assert [
         "        writes          reads  begins with",
@@ -50,7 +50,7 @@ def test_regions_are_told_with_their_sum() -> None:
     ] == list(format_regions(DESIGN, COUNTS))
 
 
-def test_regions_are_told_in_hexadecimal() -> None:
+def test_region_bounds_are_printed_in_hexadecimal() -> None:
     """The first region has an empty start, and the last one an empty stop."""
     document = build_regions_document(DESIGN, COUNTS)
     assert [("", "01"), ("01", "")] == [(r["start"], r["stop"]) for r in document["regions"]]

@@ -59,7 +59,7 @@ def print_map(found: Simulation, width: int, load: MapLoad = "writes") -> list[s
 
 @pytest.mark.parametrize("width", [80, 100, 200])
 @pytest.mark.parametrize("name", ["even", "hot"])
-def test_the_map_fits_whole(name: str, width: int) -> None:
+def test_the_printed_map_is_complete_from_80_characters_on(name: str, width: int) -> None:
     """From 80 characters on, legend, shares and both times of the map are complete."""
     found = simulate(name)
     lines = print_map(found, width)
@@ -70,7 +70,7 @@ def test_the_map_fits_whole(name: str, width: int) -> None:
     assert ["2024-01-01", "00:00:00", "2024-01-01", "00:00:20"] == lines[-1].split()
 
 
-def test_the_map_shows_where_writes_are() -> None:
+def test_a_region_without_writes_is_a_blank_line_of_the_map() -> None:
     """A region without writes has a blank line, one with all writes a full line."""
     rows = [line.rsplit(maxsplit=1)[1] for line in print_map(simulate("hot"), 100)[2:-1]]
     assert [
@@ -78,7 +78,7 @@ def test_the_map_shows_where_writes_are() -> None:
     ] == [float(share.rstrip("%")) / 100 for share in rows]
 
 
-def test_the_map_has_the_share_of_reads() -> None:
+def test_the_printed_map_has_the_share_of_reads() -> None:
     """Where reads are declared, the second share of a region is that of their operations."""
     found = simulate("collision")
     load = found.total_read_load
@@ -94,7 +94,7 @@ MAP_START = len("   3 s3  bucket 3 ")
 """Characters before the cells of a design by eight buckets."""
 
 
-def test_the_map_can_show_reads_or_both() -> None:
+def test_the_printed_map_can_show_reads_or_writes_and_reads() -> None:
     """Reads are the same in each column and named constant; both have a third share."""
     found = simulate("collision")
     load, writes = found.total_read_load, [one.writes for one in found.regions]
@@ -111,14 +111,14 @@ def test_the_map_can_show_reads_or_both() -> None:
     assert pytest.approx(rates / rates.sum(), abs=0.0006) == shares
 
 
-def test_a_design_without_reads_has_no_map_of_them() -> None:
+def test_the_map_of_reads_is_replaced_by_a_reason_if_none_is_declared() -> None:
     """The line in its place says why."""
     assert "no heat map of reads: the design declares no read that can be run" in print_result(
         simulate("even"), 100, "reads"
     )
 
 
-def test_the_verdict_comes_first() -> None:
+def test_the_verdict_is_printed_before_the_causes() -> None:
     """The design is printed first, then its verdict, then the causes and what to do."""
     lines = print_result(simulate("hot"), 100)
     assert "logs  [ts][host]" == lines[0]
@@ -127,14 +127,14 @@ def test_the_verdict_comes_first() -> None:
     assert {"because"} == {reason.split()[0] for reason, _ in format_reasons(simulate("hot"))}
 
 
-def test_what_is_even_has_no_reason_to_be_hot() -> None:
+def test_an_even_design_is_printed_without_a_cause() -> None:
     """Neither an even design nor one whose buckets the servers share nearly evenly has a reason."""
     for name in ("even", "nearly even"):
         assert "even" == simulate(name).verdict.level
         assert [] == list(format_reasons(simulate(name)))
 
 
-def test_the_regions_have_names() -> None:
+def test_each_map_line_has_region_number_server_and_first_key() -> None:
     """A line of the map has the region's number, its server, and its first key."""
     third = simulate("even").regions[3]
     assert (b"\3", 3) == (third.start, third.server)
@@ -152,12 +152,12 @@ def simulate_on_servers(servers: int, path: Path | None = None, **words: Any) ->
 
 @pytest.mark.parametrize("width", [80, 100, 120])
 @pytest.mark.parametrize("name", DESIGNS)
-def test_every_line_fits(name: str, width: int) -> None:
+def test_no_printed_line_is_longer_than_the_page(name: str, width: int) -> None:
     """From 80 characters on, no line is longer than the page."""
     assert [] == [line for line in print_result(simulate(name), width) if len(line) > width]
 
 
-def test_keys_are_not_cut_where_lines_are() -> None:
+def test_keys_and_quoted_options_are_never_broken_over_two_lines() -> None:
     """A key, its parts and quoted options are never broken over two lines."""
     for width in (80, 100):
         lines = print_result(simulate("collision"), width)
@@ -166,7 +166,7 @@ def test_keys_are_not_cut_where_lines_are() -> None:
             assert any(word in line for line in lines)
 
 
-def test_a_day_is_shown_where_there_is_room() -> None:
+def test_the_worst_window_has_its_year_only_on_a_wide_page() -> None:
     """The worst window has its year on a wide page, and only month and day on a narrow one."""
     assert any(
         line.endswith("× at 2024-01-01 00:00:00") for line in print_result(simulate("hot"), 120)
@@ -174,7 +174,7 @@ def test_a_day_is_shown_where_there_is_room() -> None:
     assert any(line.endswith("× at 01-01 00:00:00") for line in print_result(simulate("hot"), 80))
 
 
-def test_a_verdict_without_a_cause_says_so() -> None:
+def test_a_hot_design_without_a_single_cause_is_printed_as_such() -> None:
     """A design that is not even and has no single cause is reported as such."""
     nameless = replace(simulate("collision"))
     vars(nameless)["causes"] = []
@@ -184,7 +184,7 @@ def test_a_verdict_without_a_cause_says_so() -> None:
     assert not any("no single cause" in line for line in print_result(simulate("collision"), 100))
 
 
-def test_one_server_has_nothing_to_spread() -> None:
+def test_the_verdict_on_one_server_says_why_it_is_even() -> None:
     """The verdict on one server says why it is even, without wrong plurals."""
     found = simulate_on_servers(1, writes={"rate": "5/s", "for": "20s"})
     lines = print_result(found, 100)
@@ -192,7 +192,7 @@ def test_one_server_has_nothing_to_spread() -> None:
     assert not any(re.search(r"\b1 (servers|regions|rows|ranges)\b", line) for line in lines)
 
 
-def test_rows_that_are_left_out_are_rows(tmp_path: Path) -> None:
+def test_skipped_lines_of_a_sample_are_counted_as_rows(tmp_path: Path) -> None:
     """Broken lines of a sample are counted as rows."""
     path = tmp_path / "rows.csv"
     rows = [f"h{n % 9},{1_700_000_000 + n}" for n in range(40)]
@@ -202,7 +202,7 @@ def test_rows_that_are_left_out_are_rows(tmp_path: Path) -> None:
     assert line.startswith("  1 row left out; ")
 
 
-def test_a_scan_goes_over_its_regions() -> None:
+def test_the_cost_of_a_scan_has_its_mean_and_largest_number_of_regions() -> None:
     """The cost of a read is printed with its mean and largest ranges and regions."""
     assert any(
         line.startswith("read all, mean: 8 ranges (at most 8), 8 regions (at most 8), ")
@@ -210,7 +210,7 @@ def test_a_scan_goes_over_its_regions() -> None:
     )
 
 
-def test_rows_written_again_at_their_own_time_are_versions(tmp_path: Path) -> None:
+def test_rows_overwritten_at_their_own_time_are_printed_as_versions(tmp_path: Path) -> None:
     """Overwritten rows are printed as versions where the time is the timestamp."""
     path = tmp_path / "rows.csv"
     path.write_text("host,ts\n" + "".join(f"h{n % 9},{1_700_000_000 + n}000\n" for n in range(90)))

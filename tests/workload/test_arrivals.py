@@ -54,7 +54,7 @@ def _to_plain(array: Any) -> Any:
 # The clock
 
 
-def test_events_come_evenly_and_their_time_is_the_clock() -> None:
+def test_events_arrive_evenly_at_the_declared_rate() -> None:
     """Events arrive evenly at the declared rate, each with the clock as its time."""
     found = collect_events(build_workload(rate="1000/s", lasting="5m"))
     assert (START_MS + np.arange(300_000)).tolist() == found["clock"].tolist() == found["ts"]
@@ -64,13 +64,13 @@ def test_events_come_evenly_and_their_time_is_the_clock() -> None:
     ("rate", "lasting", "count"),
     [("5/s", "2m", 600), ("90/m", "10s", 15), ("1/h", "1s", 1), ("0.5/s", "10s", 5)],
 )
-def test_as_many_come_as_rate_and_time_say(rate: str, lasting: str, count: int) -> None:
+def test_the_number_of_events_is_rate_times_duration(rate: str, lasting: str, count: int) -> None:
     """The number of events is rate times duration, but at least one."""
     made = build_workload(rate=rate, lasting=lasting)
     assert count == made.event_count == len(collect_events(made)["clock"])
 
 
-def test_late_events_come_after_their_time() -> None:
+def test_a_declared_share_of_events_is_late() -> None:
     """A fifth of the events is evenly up to ten minutes late, and the others are on time."""
     late = {"share": 0.2, "upto": "10m"}
     found = collect_events(build_workload(rate="500/s", late=late, lasting="2m"))
@@ -82,7 +82,7 @@ def test_late_events_come_after_their_time() -> None:
     assert (np.diff(found["clock"]) >= 0).all()
 
 
-def test_bursts_bring_more_for_as_long_as_they_last() -> None:
+def test_a_burst_multiplies_the_rate_for_its_duration() -> None:
     """A burst multiplies the rate for its duration and changes nothing else."""
     bursts = [
         {"at": "30s", "for": "20s", "times": 0.5}, {"at": "10s", "for": "10s", "times": 3},
@@ -94,7 +94,7 @@ def test_bursts_bring_more_for_as_long_as_they_last() -> None:
     assert sum(expected) == made.event_count
 
 
-def test_a_burst_beyond_the_end_changes_nothing() -> None:
+def test_a_burst_after_the_end_adds_no_events() -> None:
     """A burst after the end adds no events, and one across the end is cut."""
     for at, count in (("2m", 6_000), ("50s", 7_000)):
         bursts = [{"at": at, "for": "1h", "times": 2}]
@@ -104,7 +104,7 @@ def test_a_burst_beyond_the_end_changes_nothing() -> None:
 # Other arrivals
 
 
-def test_old_data_has_times_in_no_order() -> None:
+def test_old_data_has_times_in_random_order() -> None:
     """The times of old data are spread over the whole period in random order."""
     found = collect_events(build_workload(arrival="random", rate="1000/s", lasting="1m"))
     times = np.array(found["ts"]) - START_MS
@@ -113,7 +113,7 @@ def test_old_data_has_times_in_no_order() -> None:
     assert (np.diff(found["clock"]) >= 0).all()
 
 
-def test_bursts_of_old_data_reach_no_further() -> None:
+def test_a_burst_in_old_data_has_times_within_its_period() -> None:
     """A burst in old data has times within its own period."""
     bursts = [{"at": "5s", "for": "50s", "times": 10}]
     found = collect_events(
@@ -124,7 +124,7 @@ def test_bursts_of_old_data_reach_no_further() -> None:
     assert times.max() < 60_000
 
 
-def test_a_sequence_counts_up_with_the_clock() -> None:
+def test_in_a_sequence_every_field_counts_up_with_the_clock() -> None:
     """In a sequence every field except the time takes its values one after the other."""
     found = collect_events(build_workload(arrival="sequential", rate="10/s", lasting="1m"))
     first = found["id"][0]
@@ -134,8 +134,7 @@ def test_a_sequence_counts_up_with_the_clock() -> None:
     assert (np.diff(found["ts"]) == 100).all()
 
 
-def test_each_entity_sends_one_event_a_period() -> None:
-    """Forty hosts with a period of ten seconds each send an event every ten seconds."""
+def test_each_entity_sends_one_event_per_period() -> None:
     made = build_workload(arrival="per(host)", period="10s", lasting="2m")
     found = collect_events(made)
     assert (4.0, 4.0, 480) == (made.rate, made.writes.rate, made.event_count)
@@ -151,28 +150,28 @@ PER: dict[str, Any] = {"arrival": "per(host)", "period": "10s"}
 
 
 @pytest.mark.parametrize(
-    ("words", "drawn", "path", "what"),
+    ("options", "drawn", "path", "message"),
     [
         (PER, "host", "fields.host.draw", 'draw has no effect: arrival = "per(host)" writes'),
         ({"arrival": "per(host)"}, "host", "fields.host.draw", "writes each value once a period"),
         ({**PER, "rate": "9/s"}, "id", "writes.rate", "the period 10s of each host"),
     ],
 )
-def test_what_an_arrival_decides_is_not_declared_beside_it(
-    words: dict[str, Any], drawn: str, path: str, what: str
+def test_an_option_that_the_arrival_decides_is_refused_next_to_it(
+    options: dict[str, Any], drawn: str, path: str, message: str
 ) -> None:
     """A draw or a rate that the arrival itself decides is refused next to the arrival."""
     fields = {name: dict(FIELDS[name]) for name in ("host", "id")}
     fields[drawn]["draw"] = {"kind": "zipf", "theta": 1.3}
     with pytest.raises(InvalidDesign) as caught:
-        build_workload(fields={**fields, "ts": "timestamp_ms"}, **words)
+        build_workload(fields={**fields, "ts": "timestamp_ms"}, **options)
     found = [mistake for mistake in caught.value.mistakes if mistake.path == path]
     assert 1 == len(found) == len(caught.value.mistakes)
-    assert what in found[0].problem
+    assert message in found[0].problem
     assert found[0].remedy
 
 
-def test_a_rate_tells_the_period_of_entities() -> None:
+def test_the_period_of_entities_follows_from_the_rate() -> None:
     """With per(field) and a rate, forty hosts take turns at this rate."""
     found = collect_events(build_workload(arrival="per(host)", rate="8/s", lasting="1m"))
     assert 480 == len(found["host"])
@@ -182,7 +181,7 @@ def test_a_rate_tells_the_period_of_entities() -> None:
 @pytest.mark.parametrize(
     "key", ["[host][id][ts]", "[bucket(host, 16)][id][ts]", "[desc(ts)][host]"]
 )
-def test_an_import_comes_in_the_order_of_its_keys(key: str) -> None:
+def test_a_sorted_import_has_the_same_rows_in_key_order(key: str) -> None:
     """A sorted import has the same rows in key order, at an even clock."""
     words = {"rate": "1000/s", "lasting": "20s"}
     made = build_workload(7, key, arrival="bulk_sorted", **words)
@@ -212,7 +211,7 @@ def test_the_same_seed_gives_the_same_events(seed: int, arrival: str, late: Any)
     assert is_fixed == (first == repr(collect_events(build_workload(seed + 1, **words))))
 
 
-def test_blocks_go_on_where_the_last_ended() -> None:
+def test_clock_and_sequence_continue_from_block_to_block() -> None:
     """Clock and sequence continue from one block to the next, and blocks are small."""
     made = build_workload(arrival="sequential", rate="50000/s", lasting="10s")
     sizes = [len(events) for events in made.generate_events()]
@@ -226,7 +225,7 @@ def test_blocks_go_on_where_the_last_ended() -> None:
 # What nobody declared
 
 
-def test_what_is_assumed_is_said() -> None:
+def test_a_missing_rate_or_number_of_values_gives_a_remark() -> None:
     """A missing rate and a missing number of values each give a remark."""
     made = build_workload(fields={"host": {"type": "text"}, "id": "u32", "ts": "timestamp_ms"})
     list(zip(made.generate_events(), range(1), strict=False))
@@ -236,7 +235,7 @@ def test_what_is_assumed_is_said() -> None:
     assert len(set(made.assumptions)) == len(made.assumptions)
 
 
-def test_what_is_declared_is_not_assumed() -> None:
+def test_a_complete_declaration_gives_no_remark() -> None:
     """A complete declaration gives no remark, and as many values as declared."""
     made = build_workload(rate="1000/s", lasting="30s")
     found = collect_events(made)
@@ -248,7 +247,7 @@ def test_what_is_declared_is_not_assumed() -> None:
     ("arrival", "rate", "lasting"),
     [("clock", "1000000000/s", "100d"), ("bulk_sorted", "100000/s", "1h")],
 )
-def test_more_than_can_be_made_is_refused(arrival: str, rate: str, lasting: str) -> None:
+def test_a_workload_of_too_many_events_is_refused(arrival: str, rate: str, lasting: str) -> None:
     """A workload of too many events is refused before the first one is generated."""
     made = build_workload(arrival=arrival, rate=rate, lasting=lasting)
     with pytest.raises(InvalidArgument, match="at most"):
@@ -265,7 +264,7 @@ def test_more_than_can_be_made_is_refused(arrival: str, rate: str, lasting: str)
         ({"arrival": "per(id)", "period": "1ms"}, 223),
     ],
 )
-def test_a_workload_of_undeclared_duration_ends_after_enough_events(
+def test_a_high_rate_shortens_a_workload_of_undeclared_duration(
     writes: dict[str, Any], duration_s: int
 ) -> None:
     """A high rate shortens a workload to about 67 million events, not below 10 s, and says so."""

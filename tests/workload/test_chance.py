@@ -53,14 +53,14 @@ def locate_keys(name: str) -> Any:
     return np.array([int.from_bytes(piece[:4], "big") for piece in held]) / 2**32
 
 
-def test_some_types_come_by_chance() -> None:
+def test_uuids_bytes_and_digests_are_random_types() -> None:
     """UUIDs, bytes and digests are random types; numbers and times are not."""
     assert {"uuid", "bytes", "hex"} <= set(list_random_types())
     assert not {"u64", "timestamp_ms", "digits", "text"} & set(list_random_types())
 
 
 @pytest.mark.parametrize("name", list_random_types())
-def test_drawn_values_are_as_even_as_chance_makes_them(name: str) -> None:
+def test_generated_values_are_as_evenly_spread_as_random_bytes(name: str) -> None:
     """Generated values are spread over their range as evenly as random bytes."""
     found = locate_keys(name)
     low, high = (0.125, 0.25) if name == "ipv6" else (0.0, 1.0)
@@ -105,7 +105,7 @@ LONG_NAMES = {"hex", "bytes", "short", "mirrored", "number"}
         for name in GOOD_DESIGNS
     ],
 )
-def test_check_and_simulate_agree_on_good_designs(name: str) -> None:
+def test_check_and_simulate_find_no_cause_in_good_designs(name: str) -> None:
     """No cause is predicted for a good design, and none is found in its generated events."""
     made = build_design(*GOOD_DESIGNS[name])
     assert [] == predict_causes(made)
@@ -113,7 +113,7 @@ def test_check_and_simulate_agree_on_good_designs(name: str) -> None:
     assert ("even", []) == (found.verdict.level, list(found.causes))
 
 
-def test_what_counts_up_is_a_front_whatever_its_type() -> None:
+def test_rising_uuids_are_a_front_in_check_and_simulate() -> None:
     """Rising UUIDs are reported as a front by check and by simulate."""
     made = build_design("[id][ts]", "uuid", "uniform", arrival="sequential")
     assert ["moving_front"] == [cause.code for cause in predict_causes(made)]
@@ -122,7 +122,7 @@ def test_what_counts_up_is_a_front_whatever_its_type() -> None:
 
 
 @pytest.mark.parametrize(("rate", "is_front"), [("2000/s", False), ("5/s", True)])
-def test_what_counts_up_and_begins_anew_is_no_front(rate: str, is_front: bool) -> None:
+def test_rising_numbers_that_wrap_within_seconds_are_no_front(rate: str, is_front: bool) -> None:
     """Rising numbers of a byte are a front unless all of them occur within ten seconds."""
     made = build_design("[id][ts]", "u8", "uniform", arrival="sequential", rate=rate)
     assert is_front == ("moving_front" in [cause.code for cause in predict_causes(made)])
@@ -139,7 +139,9 @@ def _make_events(made: Design) -> Any:
 
 
 @pytest.mark.parametrize("distinct", [1, 7, 1_000, 2_500])
-def test_as_many_values_come_as_declared(monkeypatch: pytest.MonkeyPatch, distinct: int) -> None:
+def test_only_the_declared_number_of_values_is_generated(
+    monkeypatch: pytest.MonkeyPatch, distinct: int
+) -> None:
     """Only declared values are generated, and all of them where there are at most 1,000."""
     monkeypatch.setattr(workload_generator, "MAX_LISTED_VALUES", 2_000)
     field = {"type": "uuid", "distinct": distinct}
@@ -152,7 +154,7 @@ def test_as_many_values_come_as_declared(monkeypatch: pytest.MonkeyPatch, distin
 
 
 @pytest.mark.parametrize("type_", ["ipv4", "uuid", "text", "float64"])
-def test_events_are_the_same_whether_values_are_listed_or_not(
+def test_events_do_not_depend_on_whether_values_are_listed(
     monkeypatch: pytest.MonkeyPatch, type_: str
 ) -> None:
     """What is made once for all events is what each block of events would make for itself."""

@@ -38,7 +38,7 @@ def test_compression_is_recognized_without_its_suffix(tmp_path: Path, suffix: st
 
 
 @pytest.mark.parametrize("suffix", PACKED)
-def test_unpacked_bytes_are_read_from_any_position(suffix: str) -> None:
+def test_a_compressed_stream_can_be_read_from_any_position(suffix: str) -> None:
     """A compressed stream can be read again from the start, and from later positions."""
     stream = open_decoded(io.BytesIO(PACKED[suffix]), suffix)
     for position in (0, 100_000, 7, len(LINES) - 5, 0):
@@ -47,14 +47,14 @@ def test_unpacked_bytes_are_read_from_any_position(suffix: str) -> None:
     assert len(LINES) == stream.seek(0, io.SEEK_END)
 
 
-def test_joined_files_of_xz_are_read_as_one() -> None:
+def test_concatenated_xz_files_are_read_as_one() -> None:
     """Two xz files after each other, with padding between them, are one stream."""
     data = lzma.compress(b"one ") + bytes(4) + lzma.compress(b"two") + bytes(8)
     stream = RewindableStream(io.BytesIO(data), XzDecoder)
     assert b"one two" == io.BufferedReader(stream).read()
 
 
-def test_xz_takes_a_bounded_amount_of_memory(
+def test_an_xz_file_that_needs_too_much_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file whose decoder would take too much memory is refused."""

@@ -43,7 +43,7 @@ def read_rows(
 @pytest.mark.parametrize("delimiter", DELIMITERS)
 @divide_examples(3)
 @given(rows=st.lists(st.lists(TEXTS, min_size=3, max_size=3), min_size=1, max_size=6))
-def test_a_detected_delimiter_reads_what_a_declared_one_reads(
+def test_a_detected_delimiter_reads_the_same_as_a_declared_one(
     delimiter: str, rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Values may contain every other delimiter, quotes and line ends."""
@@ -56,7 +56,7 @@ def test_a_detected_delimiter_reads_what_a_declared_one_reads(
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
 @pytest.mark.parametrize(("delimiter", "shown"), [(";", ";"), ("\t", "a tab"), ("|", "|")])
-def test_a_detected_delimiter_is_named(
+def test_a_detected_delimiter_is_reported_once(
     tmp_path: Path, delimiter: str, shown: str, suffix: str
 ) -> None:
     """A delimiter other than a comma is listed with the assumptions, once per sample."""
@@ -76,7 +76,7 @@ def test_a_detected_delimiter_is_named(
         st.lists(st.text("ab 1.é", max_size=6), min_size=3, max_size=3), min_size=1, max_size=6
     )
 )
-def test_spaces_after_delimiters_are_dropped_as_in_the_header(
+def test_spaces_after_delimiters_are_dropped_if_the_header_has_them(
     delimiter: str, rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """If a space follows each delimiter of the header, values begin after their spaces."""
@@ -91,7 +91,9 @@ def test_spaces_after_delimiters_are_dropped_as_in_the_header(
 
 
 @pytest.mark.parametrize("header", ["host,value,note", "host, value,note"])
-def test_spaces_are_kept_unless_the_whole_header_has_them(header: str, tmp_path: Path) -> None:
+def test_spaces_after_delimiters_are_kept_unless_the_whole_header_has_them(
+    header: str, tmp_path: Path
+) -> None:
     """Without a space after each delimiter of the header, spaces are part of values."""
     path = tmp_path / "events.csv"
     path.write_text(f"{header}\na, 1, x\n")
@@ -107,7 +109,7 @@ def test_a_quote_after_a_space_is_refused(tmp_path: Path) -> None:
         read_rows(path)
 
 
-def test_a_null_after_a_space_is_null(tmp_path: Path) -> None:
+def test_a_text_for_null_after_a_space_is_null(tmp_path: Path) -> None:
     """A text that stands for null does so after a space, too."""
     path = tmp_path / "events.csv"
     path.write_text("host, value, note\na, 1, NULL\nb, NULL, x\nc, , y\n")
@@ -133,7 +135,7 @@ def test_a_few_malformed_lines_do_not_hide_the_delimiter(tmp_path: Path) -> None
     assert 10 == len(rows)
 
 
-def test_a_comma_in_a_name_does_not_beat_the_delimiter_of_all_lines(tmp_path: Path) -> None:
+def test_a_comma_in_a_column_name_does_not_beat_the_delimiter_of_all_rows(tmp_path: Path) -> None:
     """The header alone does not decide if the rows contradict it."""
     path = tmp_path / "events.csv"
     names = ["host", "value, in kB", "note"]
@@ -154,7 +156,9 @@ def test_a_draft_declares_the_detected_delimiter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("first", ["a,1609459200000,1.5", "10.0.0.1,x,y", "a,2024-03-01 10:00,b"])
-def test_a_draft_refuses_values_as_column_names(tmp_path: Path, first: str) -> None:
+def test_a_file_without_a_header_makes_no_draft_but_names_the_option(
+    tmp_path: Path, first: str
+) -> None:
     """A file without a header is refused with the option that reads it, and the option works."""
     path = tmp_path / "events.csv"
     path.write_text(f"{first}\n{first.replace('a', 'b')}\n")
@@ -168,14 +172,14 @@ def test_a_draft_refuses_values_as_column_names(tmp_path: Path, first: str) -> N
 
 
 @pytest.mark.parametrize("header", ["country,2019,2020", "host,v1.5,note", "a,b2,1st"])
-def test_a_draft_accepts_names_with_digits(tmp_path: Path, header: str) -> None:
+def test_column_names_with_digits_are_accepted_in_a_draft(tmp_path: Path, header: str) -> None:
     """Years and names that contain numbers are names of columns."""
     path = tmp_path / "events.csv"
     path.write_text(f"{header}\nDE,5,6\nFR,7,8\n")
     assert 3 == len(Design.loads(draft_design(path, folder=tmp_path).text).fields)
 
 
-def test_a_draft_refuses_a_header_of_several_words_as_one_column(tmp_path: Path) -> None:
+def test_a_file_separated_by_spaces_makes_no_draft_but_names_the_option(tmp_path: Path) -> None:
     """A file separated by spaces is refused with the option that reads it, and the option works."""
     path = tmp_path / "events.csv"
     path.write_text("host value note\na 1 x\nb 2 y\n")

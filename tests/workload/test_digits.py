@@ -33,7 +33,7 @@ def build_field(kind: str) -> Field:
     written=st.lists(st.tuples(INSTANTS, st.sampled_from(sorted(FORMS))), min_size=1, max_size=6),
     is_text=st.booleans(),
 )
-def test_digits_of_the_calendar_are_the_instants_they_say(
+def test_calendar_digits_are_parsed_as_by_strptime(
     kind: str, written: list[tuple[datetime, str]], *, is_text: bool
 ) -> None:
     """Calendar digits, as text or numbers, are parsed as strptime does."""
@@ -57,7 +57,7 @@ def test_digits_of_the_calendar_are_the_instants_they_say(
         max_size=4,
     )
 )
-def test_no_day_is_told_that_the_calendar_lacks(numbers: list[int]) -> None:
+def test_a_column_with_an_impossible_date_is_parsed_as_counts(numbers: list[int]) -> None:
     """A column with a 31st of April, an hour 24 or a second 60 is parsed as counts."""
     assert all(map(_is_instant, numbers)) == has_calendar_digits(
         build_field("timestamp_s"), pa.array(numbers)
@@ -73,7 +73,7 @@ def _is_instant(number: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("column", "expected", "said"),
+    ("column", "expected", "remark_count"),
     [
         (["20240131", "20240201"], [1_706_659_200, 1_706_745_600], 1),
         (["20240131", "20240231"], [20_240_131, 20_240_231], 0),
@@ -83,8 +83,8 @@ def _is_instant(number: int) -> bool:
         (["1704067200"], [1_704_067_200], 0),
     ],
 )
-def test_a_sample_takes_a_column_as_a_whole(
-    tmp_path: Path, column: list[str], expected: list[int], said: int
+def test_all_or_no_values_of_a_column_are_taken_for_calendar_digits(
+    tmp_path: Path, column: list[str], expected: list[int], remark_count: int
 ) -> None:
     """All values of a column are calendar digits, with a remark, or none is."""
     path = tmp_path / "a.csv"
@@ -93,10 +93,10 @@ def test_a_sample_takes_a_column_as_a_whole(
     sample = open_sample(path, design.collect_needed_fields(), design.writes.time)
     columns = [some.rows.column("ts").cast(pa.int64()) for some in sample.read_events()]
     assert expected == pa.chunked_array(columns).to_pylist()
-    assert said == sum("calendar" in one for one in sample.assumptions)
+    assert remark_count == sum("calendar" in one for one in sample.assumptions)
 
 
-def test_empty_columns_tell_nothing() -> None:
+def test_empty_columns_are_not_calendar_digits() -> None:
     """Empty columns and fields of other types are not calendar digits."""
     assert (
         has_calendar_digits(build_field("timestamp_s"), pa.array([None, None], pa.string())) is None

@@ -47,7 +47,7 @@ def build_design(name: str, **family: Any) -> Design:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_plain_bytes_are_those_of_the_stored_cells(name: str) -> None:
+def test_uncompressed_bytes_equal_those_of_the_stored_cells(name: str) -> None:
     """Families together have the bytes of all cells; on disk each cell has one byte more."""
     design = build_design(name)
     events = build_events(design, 900)
@@ -77,7 +77,7 @@ def test_encoded_and_compressed_blocks_are_smaller(name: str) -> None:
     assert totals[-1] < totals[0] / 2
 
 
-def test_stretches_stand_for_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_runs_of_rows_give_the_bytes_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many events stretches of neighbouring rows give the same bytes within a twentieth."""
     design = build_design("columns", encoding="FAST_DIFF", block_size=4_096)
     events = build_events(design, 6_000)

@@ -54,7 +54,7 @@ def test_uniform_values_are_equally_frequent(distinct: int) -> None:
 
 @pytest.mark.parametrize("theta", [0.5, 0.99, 1.0, 1.2, 3.0])
 @pytest.mark.parametrize("draw", [draw_zipf_ranks, draw_by_rejection])
-def test_zipf_ranks_follow_the_law(draw: Any, theta: float) -> None:
+def test_zipf_ranks_follow_their_law(draw: Any, theta: float) -> None:
     """The k-th rank of a Zipf draw has a share of 1 / k^theta, with and without the table."""
     found = np.bincount(draw(np.random.default_rng(2), COUNT, 400, theta), minlength=400)
     shares = np.arange(1, 401) ** -theta
@@ -69,7 +69,7 @@ def test_zipf_ranks_follow_the_law(draw: Any, theta: float) -> None:
     assert 4 > compute_deviation(found, shares)
 
 
-def test_zipf_above_the_table_follows_the_law_too() -> None:
+def test_ten_million_zipf_values_follow_their_law() -> None:
     """The heaviest of ten million Zipf values have the shares of the harmonic sum."""
     distinct = 10_000_000
     assert distinct > MAX_TABLE_VALUES
@@ -82,14 +82,14 @@ def test_zipf_above_the_table_follows_the_law_too() -> None:
 
 
 @pytest.mark.parametrize(("distinct", "theta"), [(10, 0.5), (1_000, 1.0), (2_000_000, 0.99)])
-def test_the_harmonic_sum_is_the_sum(distinct: int, theta: float) -> None:
+def test_the_harmonic_sum_equals_its_terms(distinct: int, theta: float) -> None:
     """The harmonic sum equals its terms, and its integral for many terms."""
     assert pytest.approx(
         sum(k**-theta for k in range(1, distinct + 1)), rel=1e-9
     ) == compute_harmonic(distinct, theta)
 
 
-def test_a_hotspot_takes_its_share() -> None:
+def test_a_hotspot_draw_gives_its_values_the_declared_share() -> None:
     """A tenth of the values takes three quarters of the events, all equally."""
     found = np.sort(count_draws("hotspot", 200))[::-1]
     shares = np.append(np.full(20, 0.75 / 20), np.full(180, 0.25 / 180))
@@ -99,13 +99,13 @@ def test_a_hotspot_takes_its_share() -> None:
 
 
 @pytest.mark.parametrize("kind", ["zipf", "hotspot"])
-def test_hot_values_lie_anywhere(kind: str) -> None:
+def test_the_heaviest_values_are_spread_over_the_range(kind: str) -> None:
     """The heaviest values are spread over all thirds of the values."""
     heavy = np.argsort(-count_draws(kind, 300))[:30]
     assert {0, 1, 2} == set((heavy // 100).tolist())
 
 
-def test_a_sequence_goes_round() -> None:
+def test_a_sequence_begins_again_after_its_last_value() -> None:
     """A sequence takes its values in order from any event on, and begins again after the last."""
     assert [5, 6, 0, 1, 2, 3, 4, 5] == draw_values("sequential", 7, 8, first=5).tolist()
 
@@ -133,7 +133,7 @@ def compute_ranks(ages: Any, populations: Any, theta: float) -> Any:
     [(0, COUNT, 10**9), (0, 200, 10**9), (COUNT, COUNT, 10**9), (0, COUNT, 1_000),
      (0, COUNT, 20), (7, 9_000, 1_000), (4_990, COUNT, 1_000), (0, COUNT, 1)],
 )  # fmt: skip
-def test_the_newest_values_are_the_most_frequent(
+def test_the_newest_values_are_the_most_frequent_of_a_latest_draw(
     theta: float, first: int, count: int, distinct: int
 ) -> None:
     """The k-th newest value has a share of 1 / k^theta of the values of its event's time."""
@@ -147,7 +147,7 @@ def test_the_newest_values_are_the_most_frequent(
     assert 4 > compute_deviation(found, np.full(bins, 1 / bins))
 
 
-def test_new_values_take_the_place_of_the_oldest() -> None:
+def test_the_oldest_number_is_reused_once_all_were_used() -> None:
     """Once every number was used, the oldest number is used as the newest value."""
     values = draw_values("latest", 100, COUNT)
     newest = np.arange(COUNT) // 5 % 100
@@ -157,7 +157,9 @@ def test_new_values_take_the_place_of_the_oldest() -> None:
 
 
 @pytest.mark.parametrize(("count", "distinct"), [(3, 50), (2_000, 10**6), (500, 100), (740, 100)])
-def test_the_first_value_is_the_heaviest_of_a_short_run(count: int, distinct: int) -> None:
+def test_the_first_value_is_predicted_as_the_heaviest_of_a_short_run(
+    count: int, distinct: int
+) -> None:
     """In a short run the share of the first value is predicted as the largest."""
     draw = DISTRIBUTIONS["latest"]({"every": 5})
     chance = np.random.default_rng(6)
@@ -168,7 +170,9 @@ def test_the_first_value_is_the_heaviest_of_a_short_run(count: int, distinct: in
 
 @pytest.mark.parametrize("kind", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("distinct", [1, 2, 30, 500])
-def test_the_heaviest_share_is_what_comes(kind: str, distinct: int) -> None:
+def test_the_predicted_share_of_the_most_frequent_value_equals_a_count(
+    kind: str, distinct: int
+) -> None:
     """The predicted share of the most frequent value is what a count finds."""
     draw = DISTRIBUTIONS[kind](WORDS.get(kind, {}))
     found = count_draws(kind, distinct).max() / COUNT
@@ -186,7 +190,7 @@ def test_the_heaviest_share_is_what_comes(kind: str, distinct: int) -> None:
     count=st.integers(0, 200),
     seed=st.integers(0, 3),
 )
-def test_values_are_those_there_are(
+def test_a_draw_gives_the_requested_number_of_values_below_distinct(
     kind: str, distinct: int, first: int, count: int, seed: int
 ) -> None:
     """A draw gives the requested number of values below `distinct`, the same for one seed."""
@@ -199,32 +203,32 @@ def test_values_are_those_there_are(
 @pytest.mark.parametrize(
     "kind", sorted(name for name, one in DISTRIBUTIONS.items() if one.is_ascending)
 )
-def test_what_ascends_ascends(kind: str) -> None:
+def test_an_ascending_draw_gives_no_lower_value(kind: str) -> None:
     """An ascending draw gives no value below the one before, except when it starts again."""
     steps = np.diff(draw_values(kind, 1_000, 5_000).astype(np.int64))
     assert {-999} >= set(steps[steps < 0].tolist())
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"),
+    ("kind", "options"),
     [("zipf", {"theta": 0}), ("zipf", {"theta": "1"}), ("hotspot", {"values": 1.0}),
      ("hotspot", {"events": True}), ("latest", {"theta": 9}), ("latest", {"every": 0}),
      ("latest", {"every": 2.5}), ("uniform", {"theta": 1})],
 )  # fmt: skip
-def test_words_out_of_range_are_refused(kind: str, words: dict[str, Any]) -> None:
+def test_a_draw_option_out_of_range_is_refused(kind: str, options: dict[str, Any]) -> None:
     """An option out of its range, or of another draw, is refused."""
     with pytest.raises(InvalidArgument):
-        DISTRIBUTIONS[kind](words)
+        DISTRIBUTIONS[kind](options)
 
 
 @pytest.mark.parametrize("arrival", ARRIVAL_MODES)
-def test_an_arrival_implies_one_draw(arrival: str) -> None:
+def test_each_arrival_implies_exactly_one_draw(arrival: str) -> None:
     """Exactly one draw is the default of each arrival."""
     assert 1 == sum(arrival in kind.default_arrivals for kind in DISTRIBUTIONS.values())
 
 
 @pytest.mark.parametrize("kind", DISTRIBUTIONS)
-def test_any_number_of_values_of_a_type_can_be_drawn(kind: str) -> None:
+def test_a_unique_64_bit_field_can_take_every_value_of_its_type(kind: str) -> None:
     """A unique field of 64 bits has as many values as its type."""
     fields = {"id": {"type": "u64", "unique": True, "draw": kind}}
     design = Design("t", "[id]", fields=fields, writes={"rate": "100/s", "for": "1s"})

@@ -48,7 +48,7 @@ def read_sheet(path: Path, **options: Any) -> tuple[pa.Table, list[str]]:
     return table, list(map(str, recording.format.assumptions))
 
 
-def test_cells_keep_their_types(tmp_path: Path) -> None:
+def test_excel_cells_keep_their_types(tmp_path: Path) -> None:
     """Dates, times, numbers and booleans are such; cells without a value are null."""
     path = write_workbook(tmp_path / "a.xlsx", {"events": [HEADER, *ROWS]})
     table, assumptions = read_sheet(path)
@@ -71,7 +71,7 @@ def test_cells_keep_their_types(tmp_path: Path) -> None:
     )
 
 
-def test_a_column_has_one_type_however_long_it_is(tmp_path: Path) -> None:
+def test_the_type_of_an_excel_column_depends_on_all_its_rows(tmp_path: Path) -> None:
     """A value in the last rows decides about the first ones."""
     rows: list[list[Any]] = [[n, n, NOON if n % 2 else date(2024, 1, 31)] for n in range(2_000)]
     rows += [[0.5, "x", None]]
@@ -84,7 +84,7 @@ def test_a_column_has_one_type_however_long_it_is(tmp_path: Path) -> None:
     )
 
 
-def test_a_sheet_is_named_or_the_first(tmp_path: Path) -> None:
+def test_the_sheet_that_is_read_is_named(tmp_path: Path) -> None:
     """Which of several sheets is read is reported, and a name that none has is refused."""
     sheets: dict[str, list[list[Any]]] = {
         "one": [["a"], [1]],
@@ -106,7 +106,7 @@ def test_a_sheet_is_named_or_the_first(tmp_path: Path) -> None:
         draft_design(path, format_options={"kind": "excel", "sheet": "two"})
 
 
-def test_a_sheet_is_drafted_from_and_loaded_as_its_csv(tmp_path: Path) -> None:
+def test_an_excel_sheet_is_drafted_and_loaded_as_its_csv(tmp_path: Path) -> None:
     """A design drafted from a sheet has typed fields, and holds all of its rows."""
     rows = [[f"web-{n % 9}", datetime(2024, 1, 1 + n % 28, n % 24), n] for n in range(300)]  # noqa: DTZ001
     path = write_workbook(tmp_path / "a.xlsx", {"events": [["host", "ts", "n"], *rows]})
@@ -124,7 +124,7 @@ def test_a_sheet_is_drafted_from_and_loaded_as_its_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"PK\x03\x04", b"host,ts\n", b"\xd0\xcf\x11\xe0" + bytes(600)]
 )
-def test_what_is_no_workbook_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_workbook_is_refused(tmp_path: Path, content: bytes) -> None:
     """A damaged file, a text and a workbook with a password are refused with the way out."""
     path = tmp_path / "a.xlsx"
     path.write_bytes(content)
@@ -132,7 +132,7 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path, content: bytes) -> None:
         read_sheet(path)
 
 
-def test_no_damage_of_a_workbook_is_a_bug(tmp_path: Path) -> None:
+def test_a_damaged_workbook_is_read_or_refused(tmp_path: Path) -> None:
     """Whichever of its files is missing or garbage, the workbook is read or refused."""
     refused = set()
     path = write_workbook(tmp_path / "a.xlsx", {"s": [HEADER, *ROWS]})
@@ -169,7 +169,7 @@ def share_texts(path: Path, text: str, row_count: int) -> None:
             archive.writestr(name, content)
 
 
-def test_a_workbook_that_unpacks_to_absurdly_much_is_refused(tmp_path: Path) -> None:
+def test_a_workbook_that_unpacks_to_a_huge_size_is_refused(tmp_path: Path) -> None:
     """Neither large members nor one long text in many cells fill the memory."""
     path = write_workbook(tmp_path / "a.xlsx", {"s": [["a"]]})
     share_texts(path, "é", 3)
@@ -183,7 +183,7 @@ def test_a_workbook_that_unpacks_to_absurdly_much_is_refused(tmp_path: Path) -> 
         read_sheet(path)
 
 
-def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_openpyxl_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without openpyxl the message says how to install it."""
     path = write_workbook(tmp_path / "a.xlsx", {"s": [HEADER, *ROWS]})
     monkeypatch.setitem(sys.modules, "openpyxl", None)

@@ -178,7 +178,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 @settings(max_examples=settings().max_examples // 4)
 @given(records=RECORDS)
-def test_every_format_gives_the_same_events(
+def test_every_sample_format_gives_the_same_events(
     folder: Path, name: str, packing: str, records: list[Record]
 ) -> None:
     """CSV, JSON lines, Parquet and Arrow, plain and compressed, give the written records."""
@@ -188,7 +188,7 @@ def test_every_format_gives_the_same_events(
     assert (expected, 0) == read_events(path)
 
 
-def test_values_of_csv_may_hold_quotes_delimiters_and_line_ends(folder: Path) -> None:
+def test_csv_values_may_hold_quotes_delimiters_and_line_ends(folder: Path) -> None:
     """Quoted values and column names keep quotes, delimiters and line ends."""
     path = folder / "quoted.csv"
     path.write_bytes(b'"ho\nst",n,ts\n"a,b",1,1\n"x\ny",2,2\n"q""q",3,3\n"",4,4\n')
@@ -198,7 +198,7 @@ def test_values_of_csv_may_hold_quotes_delimiters_and_line_ends(folder: Path) ->
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_a_byte_order_mark_within_a_value_is_of_the_value(folder: Path, mark: str) -> None:
+def test_a_byte_order_mark_within_a_value_is_kept(folder: Path, mark: str) -> None:
     """Only a byte order mark at the beginning of a file is removed."""
     path = folder / "mark.csv"
     path.write_text(f"{mark}host\n\ufeffx\n\ufeff\n", "utf-8")
@@ -206,7 +206,7 @@ def test_a_byte_order_mark_within_a_value_is_of_the_value(folder: Path, mark: st
     assert ([{"host": "\ufeffx"}, {"host": "\ufeff"}], 0) == (found, left_out)
 
 
-def test_an_empty_value_is_text_but_no_number(folder: Path) -> None:
+def test_an_empty_csv_value_is_a_text_but_no_number(folder: Path) -> None:
     """An empty CSV value is an empty text, a null note, and an invalid time."""
     path = folder / "empty-values.csv"
     path.write_bytes(b"host,n,ts,note\n,1,1,\na,2,,x\nb,3,3,y\n")
@@ -215,8 +215,9 @@ def test_an_empty_value_is_text_but_no_number(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("delimiter", [";", "|", "\t", " "])
-def test_csv_of_another_delimiter(folder: Path, delimiter: str) -> None:
-    """With a declared delimiter, commas do not separate values."""
+def test_with_a_declared_delimiter_commas_do_not_separate_values(
+    folder: Path, delimiter: str
+) -> None:
     path = folder / "delimited.csv"
     path.write_bytes(encode_csv([("a,b", 1, 2, "c")], delimiter))
     rows, _ = read_events(path, {"kind": "csv", "delimiter": delimiter})
@@ -224,27 +225,27 @@ def test_csv_of_another_delimiter(folder: Path, delimiter: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words", "delimiter", "said"),
+    ("name", "options", "delimiter", "said"),
     [
         ("colon.csv", None, ":", 'delimiter = ":" }'),
         ("comma.tsv", None, ",", 'delimiter = "," }'),
         ("comma.csv", {"kind": "csv", "delimiter": ";"}, ",", 'delimiter = "," }'),
     ],
 )
-def test_another_delimiter_is_proposed_and_works(
-    folder: Path, name: str, words: dict[str, Any] | None, delimiter: str, said: str
+def test_the_delimiter_proposed_for_a_single_column_header_works(
+    folder: Path, name: str, options: dict[str, Any] | None, delimiter: str, said: str
 ) -> None:
     """A header with a single name gives a hint at the delimiter in it, and the hint works."""
     path = folder / name
     path.write_bytes(encode_csv([("a", 1, 2, "c")], delimiter).replace(b"host", b'"host"'))
-    message = get_refusal(path, words)
+    message = get_refusal(path, options)
     assert f'[sample] format = {{ kind = "csv", {said}' in message
     assert "Did you mean" not in message
     rows, _ = read_events(path, {"kind": "csv", "delimiter": delimiter})
     assert [{"host": "a", "n": 1, "ts": 2, "note": "c"}] == rows
 
 
-def test_no_delimiter_is_proposed_that_does_not_help(folder: Path) -> None:
+def test_no_delimiter_is_proposed_if_it_gives_no_needed_column(folder: Path) -> None:
     """No delimiter is proposed where splitting by it gives no needed column."""
     path = folder / "one.csv"
     path.write_text("a;b\n1\n")
@@ -254,15 +255,14 @@ def test_no_delimiter_is_proposed_that_does_not_help(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "é"])
-def test_what_cannot_stand_between_values_is_refused(folder: Path, delimiter: str) -> None:
+def test_a_delimiter_that_is_a_quote_or_line_end_is_refused(folder: Path, delimiter: str) -> None:
     """A delimiter must be one byte without another meaning."""
     path = folder / "a.csv"
     assert "sample.format.delimiter" in get_refusal(path, {"kind": "csv", "delimiter": delimiter})
 
 
 @pytest.mark.parametrize("kind", ["csv", "columns"])
-def test_a_file_without_a_line_of_names(folder: Path, kind: str) -> None:
-    """Declared names replace a missing header."""
+def test_declared_names_replace_a_missing_header(folder: Path, kind: str) -> None:
     path = folder / "nameless.data"
     between = "," if kind == "csv" else "   "
     lines = [between.join(map(str, (f"h{n}", n, n, "x"))) for n in range(3)]
@@ -271,7 +271,7 @@ def test_a_file_without_a_line_of_names(folder: Path, kind: str) -> None:
     assert ["h0", "h1", "h2"] == [row["host"] for row in rows]
 
 
-def test_columns_apart_by_white_space(folder: Path) -> None:
+def test_values_separated_by_white_space_are_read(folder: Path) -> None:
     """Lines with another number of values are skipped, and empty lines do not count."""
     path = folder / "a.txt"
     path.write_text(" host  n\tts note\n a 1 1 x\n\nb 2 2\n c  3 3  y z\nd 4 4 w\n")
@@ -279,7 +279,7 @@ def test_columns_apart_by_white_space(folder: Path) -> None:
     assert (["a", "d"], 2) == ([row["host"] for row in rows], left_out)
 
 
-def test_json_goes_into_objects_by_dots(folder: Path) -> None:
+def test_a_dot_in_a_column_name_leads_into_a_json_object(folder: Path) -> None:
     """A dot in a column name leads into an object, and values of other types become text."""
     path = folder / "nested.jsonl"
     lines = [
@@ -302,7 +302,7 @@ def test_json_goes_into_objects_by_dots(folder: Path) -> None:
     assert 1 == left_out
 
 
-def test_broken_lines_of_json_are_counted(folder: Path) -> None:
+def test_malformed_json_lines_are_counted(folder: Path) -> None:
     """Lines that are not objects are skipped and counted, and the first one is shown."""
     good = '{"host": "a", "n": 1, "ts": 1}\n'
     bad = ["nope", "[1]", '{"host":', "[" * 200_000, '{"n": ' + "9" * 5_000 + "}", "\ufeff{"]
@@ -331,7 +331,7 @@ LOG_FIELDS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("packing", PACKERS)
-def test_apache_logs_common_combined_and_odd(folder: Path, packing: str) -> None:
+def test_every_valid_line_of_an_apache_log_is_read(folder: Path, packing: str) -> None:
     """Every valid line is read with any request, `-` is null, and two lines are skipped."""
     path = folder / f"access.log{packing}"
     path.write_bytes(PACKERS[packing](LOG.encode()))
@@ -350,7 +350,7 @@ def test_apache_logs_common_combined_and_odd(folder: Path, packing: str) -> None
     assert "/café" == rows[5]["path"]
 
 
-def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
+def test_a_pattern_splits_lines_at_its_fixed_text(folder: Path) -> None:
     """Names take the text between fixed texts, `{}` skips it, and times have a format."""
     path = folder / "app.log"
     path.write_text(
@@ -385,14 +385,16 @@ def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
         ("{a:text}", "is not a time format"),
     ],
 )
-def test_patterns_that_cut_nothing_are_refused(folder: Path, pattern: str, what: str) -> None:
+def test_a_pattern_without_fixed_text_between_names_is_refused(
+    folder: Path, pattern: str, what: str
+) -> None:
     """A pattern needs 1 to 64 names with fixed text between them."""
     said = get_refusal(folder / "a.log", {"kind": "log", "pattern": pattern})
     assert "sample.format.pattern" in said
     assert what in said
 
 
-def test_no_pattern_is_slow(folder: Path) -> None:
+def test_no_pattern_is_slow_on_any_text(folder: Path) -> None:
     """A pattern that would make a regular expression backtrack is applied in one pass."""
     path = folder / "evil.log"
     path.write_text("a" * 900_000 + "\n" + "a b" * 3 + "\n")
@@ -478,7 +480,7 @@ def _build_broken_file(name: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_cannot_be_read_is_said_clearly(folder: Path, name: str) -> None:
+def test_the_error_of_a_broken_file_names_the_file_and_the_problem(folder: Path, name: str) -> None:
     """The error of each broken file names the file and what is wrong with it."""
     path = folder / name
     path.write_bytes(_build_broken_file(name))
@@ -489,21 +491,20 @@ def test_what_cannot_be_read_is_said_clearly(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none.log", "none.parquet", "none.jsonl.gz"])
-def test_a_file_that_is_not_there(folder: Path, name: str) -> None:
-    """A missing file is reported as missing in every format."""
+def test_a_missing_sample_file_is_reported_in_every_format(folder: Path, name: str) -> None:
     fields = {"client": {"type": "text"}} if name.endswith("log") else FIELDS
     design = Design("t", "".join(f"[{one}]" for one in fields), fields=fields)
     with pytest.raises(SampleError, match="there is no such file"):
         list(open_sample(folder / name, design.collect_needed_fields(), None).read_events())
 
 
-def test_a_folder_is_no_sample(folder: Path) -> None:
+def test_a_folder_in_place_of_a_sample_is_refused(folder: Path) -> None:
     """A folder with the name of a sample is refused as a folder."""
     (folder / "folder.csv").mkdir(exist_ok=True)
     assert "directory" in get_refusal(folder / "folder.csv")
 
 
-def test_a_corrupt_parquet_file(folder: Path) -> None:
+def test_a_corrupt_parquet_file_is_an_error_of_the_file(folder: Path) -> None:
     """Parquet pages that do not decode are an error of the file, not a crash."""
     data = bytearray(encode_parquet([(f"host-{n}", n, n, "x" * 20) for n in range(300)]))
     data[8:300] = GARBAGE[:292]
@@ -512,7 +513,7 @@ def test_a_corrupt_parquet_file(folder: Path) -> None:
     assert "Parquet" in get_refusal(path) or "cannot be read" in get_refusal(path)
 
 
-def test_a_sheet_has_the_events_of_a_csv_file(folder: Path) -> None:
+def test_an_excel_sheet_has_the_events_of_a_csv_file(folder: Path) -> None:
     """Cells of Excel, with a date and a time of day, become the values that CSV has as text."""
     records: list[Record] = [("a", 1, 1_700_000_000, "x"), ("=b", -2, 1_700_000_060, "é")]
     workbook = Workbook()
@@ -526,7 +527,7 @@ def test_a_sheet_has_the_events_of_a_csv_file(folder: Path) -> None:
     assert read_events(folder / "same.csv") == read_events(folder / "a.xlsx")
 
 
-def test_batches_of_long_values_hold_few_of_them() -> None:
+def test_batches_of_long_values_are_bounded_in_characters() -> None:
     """A batch is bounded in characters too, and no record is lost between batches."""
     batches = list(build_batches(([str(n), "x" * 100_000] for n in range(500)), ["n", "pad"]))
     assert list(map(str, range(500))) == [n for batch in batches for n in batch["n"].to_pylist()]
@@ -534,7 +535,7 @@ def test_batches_of_long_values_hold_few_of_them() -> None:
     assert 3 < len(batches)
 
 
-def test_names_that_tell_no_format(folder: Path) -> None:
+def test_an_unknown_file_ending_asks_for_the_format(folder: Path) -> None:
     """An unknown ending is refused with a request for the format, an unknown format with a list."""
     assert "the format of a file with the suffix" in get_refusal(folder / "sample.xyz")
     assert "the format of a file with the suffix" in get_refusal(folder / "sample")
@@ -545,7 +546,7 @@ def test_names_that_tell_no_format(folder: Path) -> None:
     assert "5 has the type int" in get_refusal(folder / "a.csv", {"kind": "csv", "delimiter": 5})
 
 
-def test_every_format_has_a_test_of_its_own() -> None:
+def test_every_format_plugin_is_read_by_a_test() -> None:
     """Each format plugin is read in this file."""
     text = Path(__file__).read_text(encoding="utf-8")
     told = {name: [*(f"a{end}" for end in kind.suffixes), name] for name, kind in FORMATS.items()}

@@ -33,7 +33,7 @@ def list_codes(workload: WorkloadGenerator) -> np.ndarray[Any, Any]:
 
 @pytest.mark.parametrize("draw", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("seed", [0, 7])
-def test_kept_events_hold_the_values_that_came(draw: str, seed: int) -> None:
+def test_sampled_events_have_values_as_often_as_they_occur(draw: str, seed: int) -> None:
     """With one seed for both, every value is sampled as often as it occurs."""
     reservoir, total = Reservoir(seed=seed), np.zeros(500)
     for events in build_workload(draw, seed).generate_events():
@@ -48,14 +48,14 @@ def test_kept_events_hold_the_values_that_came(draw: str, seed: int) -> None:
     assert statistic < 499 + 5 * 32
 
 
-def test_a_field_more_changes_no_other() -> None:
+def test_adding_a_field_does_not_change_the_generated_values_of_others() -> None:
     """The values of a field depend on the seed and its own name alone."""
     assert np.array_equal(
         list_codes(build_workload("zipf", 3)), list_codes(build_workload("zipf", 3, more=True))
     )
 
 
-def test_purposes_have_numbers_of_their_own() -> None:
+def test_each_purpose_and_seed_has_its_own_random_numbers() -> None:
     """Each purpose and seed has its own random numbers, which are reproducible."""
     first = build_rng("a", 1).random(1_000)
     assert first.tolist() == build_rng("a", 1).random(1_000).tolist()
@@ -64,7 +64,7 @@ def test_purposes_have_numbers_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("kind", ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"])
-def test_numbers_of_all_widths_are_generated(kind: str) -> None:
+def test_identifying_numbers_of_all_widths_are_generated(kind: str) -> None:
     """Values that identify an event are drawn for whole numbers of all widths."""
     fields = {"id": {"type": kind, "unique": True}, "ts": "timestamp_ms"}
     design = Design("t", "[id][ts]", fields=fields, writes={"rate": "100/s", "for": "10s"})

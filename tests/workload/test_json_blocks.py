@@ -95,7 +95,7 @@ def check_both_ways(path: Path, monkeypatch: pytest.MonkeyPatch, columns: list[s
     st.sampled_from(["compact", "escaped", "plain"]),
     st.booleans(),
 )
-def test_blocks_have_the_values_of_their_lines(
+def test_json_parsed_by_blocks_equals_json_parsed_by_lines(
     tmp_path_factory: pytest.TempPathFactory,
     lines: list[bytes],
     columns: list[str],
@@ -113,7 +113,7 @@ def test_blocks_have_the_values_of_their_lines(
 
 @settings(max_examples=150 if IS_LONG else 8, deadline=None)
 @given(st.lists(OBJECTS.map(json.dumps).map(str.encode) | st.sampled_from(ODD_LINES), max_size=12))
-def test_all_columns_have_the_values_of_named_ones(
+def test_json_read_with_all_columns_equals_json_read_by_names(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
 ) -> None:
     """A file that is read with all columns has the values that it has if they are named."""
@@ -126,7 +126,7 @@ def test_all_columns_have_the_values_of_named_ones(
 
 
 @pytest.mark.parametrize("odd", ODD_LINES)
-def test_one_odd_line_changes_nothing(
+def test_an_odd_json_line_is_parsed_the_same_next_to_regular_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: bytes
 ) -> None:
     """An odd line among usual ones is read as it is when each line is parsed alone."""
@@ -141,7 +141,7 @@ def test_one_odd_line_changes_nothing(
 
 @settings(max_examples=300 if IS_LONG else 12, deadline=None)
 @given(st.lists(OBJECTS, min_size=1, max_size=12), st.sampled_from([None, 1]), st.integers(1, 40))
-def test_an_array_has_the_values_of_its_items_as_lines(
+def test_a_json_array_has_the_rows_of_its_items_as_lines(
     tmp_path_factory: pytest.TempPathFactory,
     objects: list[dict[str, Any]],
     indent: int | None,
@@ -159,7 +159,7 @@ def test_an_array_has_the_values_of_its_items_as_lines(
             assert expected == read_all(array, None)
 
 
-def test_an_array_is_parsed_by_blocks(tmp_path: Path) -> None:
+def test_a_json_array_of_equal_objects_is_parsed_by_blocks(tmp_path: Path) -> None:
     """An array of equal objects is as regular as a file of lines."""
     path = tmp_path / "rows.json"
     path.write_text(json.dumps([{"n": n} for n in range(1_000)], indent=2).replace("\n    ", " "))
@@ -179,7 +179,7 @@ LIKE_OTHERS: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", LIKE_OTHERS)
-def test_usual_lines_are_parsed_by_blocks(
+def test_json_lines_of_equal_objects_are_parsed_by_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """Of a file of similar objects only the lines that tell the types are parsed one by one."""
@@ -204,7 +204,9 @@ def test_usual_lines_are_parsed_by_blocks(
     assert sum(parsed) <= json_lines.MIN_HALVED_LINES + 1
 
 
-def test_lines_keep_their_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_json_keep_the_line_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Blocks of a file have all of its lines, each with its number."""
     monkeypatch.setattr(json_blocks, "BLOCK_BYTES", 10)
     monkeypatch.setattr(json_blocks, "MAX_BLOCK_LINES", 2)
@@ -217,7 +219,7 @@ def test_lines_keep_their_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [b"1\n2\n", b"3"] == [part.data for part in LineBlock(1, b"1\n2\n3").split(2)]
 
 
-def test_a_name_with_dots_in_front_of_nested_objects_is_read(tmp_path: Path) -> None:
+def test_a_column_name_with_dots_reads_a_nested_json_value(tmp_path: Path) -> None:
     """Each listed column is read, wherever the file joins the steps to its value by dots."""
     path = tmp_path / "a.jsonl"
     lines = ['{"a.b": {"c": 1}, "x": {"y.z": 2}}', '{"a": {"b": {"c": 3}}, "x.y": {"z": 4}}']
@@ -228,7 +230,7 @@ def test_a_name_with_dots_in_front_of_nested_objects_is_read(tmp_path: Path) -> 
     assert ["a.b.c", "x.y.z"] == sample_format.read_column_names(path, ["a.b.c", "x.y.z"])
 
 
-def test_a_name_with_too_many_dots_is_not_listed_but_told(tmp_path: Path) -> None:
+def test_a_column_name_with_too_many_dots_is_left_out_with_the_reason(tmp_path: Path) -> None:
     """A column whose values would not be found is left out with the reason."""
     path = tmp_path / "a.jsonl"
     path.write_text('{"a.b.c": {"d.e": {"f": 1}}, "n": 2}\n' * 3)

@@ -45,14 +45,16 @@ ENTRY = '1.2.3.4 - - [29/Jan/2025:04:00:01 +0000] "GET / HTTP/1.1" 200 5\n'
 
 
 @pytest.mark.parametrize("text", [ENTRY, JUNK + ENTRY, JUNK * 3 + ENTRY * 4])
-def test_columns_of_apache_are_known_once_a_line_is_one(tmp_path: Path, text: str) -> None:
+def test_invalid_lines_may_precede_the_first_valid_line_of_an_apache_log(
+    tmp_path: Path, text: str
+) -> None:
     """Invalid lines may come before the first valid line of a log."""
     path = tmp_path / "access.log"
     path.write_text(text)
     assert list(COLUMNS) == FORMATS["log"](APACHE).read_column_names(path)
 
 
-def test_a_log_without_a_line_has_no_columns(tmp_path: Path) -> None:
+def test_an_empty_log_has_no_columns(tmp_path: Path) -> None:
     """An empty file has no columns, and a file without a valid line is refused."""
     path = tmp_path / "access.log"
     path.write_text("")
@@ -191,7 +193,9 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(log=st.lists(draw_lines(), min_size=1, max_size=8))
-def test_apache_logs_are_read_as_by_hand(path: Path, log: list[str]) -> None:
+def test_apache_logs_are_read_as_by_a_scanner_written_for_the_test(
+    path: Path, log: list[str]
+) -> None:
     """Nested quotes, IPv4 and IPv6 and broken lines are read as by the scanner."""
     expected = [parse_apache_line(line) for line in log]
     good = [values for values in expected if values is not None]
@@ -199,7 +203,7 @@ def test_apache_logs_are_read_as_by_hand(path: Path, log: list[str]) -> None:
     assert (good, len(log) - len(good)) == read_text(path, "\n".join(log), **APACHE)
 
 
-def test_a_log_is_mostly_read_by_the_scanner_too() -> None:
+def test_the_scanner_of_the_test_reads_a_line_of_each_shape() -> None:
     """The scanner of this file reads a line of each shape."""
     line = '2001:db8::1 - frank [01/Feb/2020:10:00:00 +0000] "GET /a?b=\\"c\\" HTTP/1.1" 200 5'
     values = parse_apache_line(f'{line} "-" "Mozilla \\"x\\""')
@@ -234,7 +238,7 @@ def cut_with_regex(pattern: list[str], line: str) -> list[str] | None:
 
 @given(head=st.sampled_from(["", "a", "(b"]), between=st.lists(FIXED, max_size=4), line=LINE,
        is_open=st.booleans())  # fmt: skip
-def test_a_pattern_cuts_as_its_regular_expression_would(
+def test_a_pattern_matches_as_a_lazy_regular_expression(
     head: str, between: list[str], line: str, *, is_open: bool
 ) -> None:
     """A name takes as little text as the following fixed text allows, as in a lazy group."""
@@ -279,7 +283,7 @@ LOGS = {
 
 
 @pytest.mark.parametrize("name", LOGS)
-def test_times_may_hold_what_stands_behind_them(path: Path, name: str) -> None:
+def test_a_time_format_with_a_space_is_read_to_its_end(path: Path, name: str) -> None:
     """A time format with a space is read to its end, also before a space."""
     pattern, more, text, expected = LOGS[name]
     path.write_text(text)
@@ -319,7 +323,7 @@ CLOCKS = ["", "HMS", "HMSf", "IpM", "HMz"]
         timezones=st.sampled_from([UTC, timezone(timedelta(hours=-7.5))]),
     ),
 )
-def test_a_time_that_is_written_is_read(
+def test_a_formatted_log_time_is_parsed_as_by_python(
     parts: list[str], between: list[str], behind: str, instant: datetime
 ) -> None:
     """A time that a format writes is read as Python reads it, also before text that it contains."""
@@ -355,7 +359,7 @@ def test_a_time_that_is_written_is_read(
         ("{ts:%Y\r%d} {host}", {}, "pattern", "the pattern contains a line break"),
     ],
 )
-def test_a_pattern_that_no_line_can_follow_is_refused(
+def test_a_pattern_with_a_time_without_a_year_is_refused(
     pattern: str, more: dict[str, Any], path: str, what: str
 ) -> None:
     """A time without a year, or with a line end, is refused when it is declared."""
@@ -367,7 +371,7 @@ def test_a_pattern_that_no_line_can_follow_is_refused(
 
 @given(form=st.text(st.sampled_from("%%%aAbBdfHIjmMpSyYzZcxXUqs(*+)[ -:"), min_size=1, max_size=12),
        text=st.text(st.sampled_from("0123456789 :+-JanMonAPM"), max_size=20))  # fmt: skip
-def test_any_form_of_a_time_is_refused_or_read(form: str, text: str) -> None:
+def test_an_invalid_time_format_is_refused_when_it_is_declared(form: str, text: str) -> None:
     """A wrong time format is refused when it is declared, never while lines are read."""
     assume(not {"{", "}"} & set(form))
     with suppress(InvalidArgument):
@@ -378,7 +382,7 @@ def test_any_form_of_a_time_is_refused_or_read(form: str, text: str) -> None:
 
 @pytest.mark.parametrize("tail", ['"', '"\\' * 9, " " * 9, "\\" * 9, '" "', "[" * 9])
 @pytest.mark.parametrize("unit", ["a", " ", '"', "\\", '\\"', "[", '" "', "- "])
-def test_no_line_of_a_log_is_slow(path: Path, unit: str, tail: str) -> None:
+def test_no_hostile_line_of_a_log_is_slow(path: Path, unit: str, tail: str) -> None:
     """Long hostile lines are read or skipped in one pass."""
     begin = 'h - - [01/Feb/2020:10:00:00 +0000] "'
     text = "\n".join(head + unit * (LINE_LENGTH // len(unit)) + tail for head in ("", begin))

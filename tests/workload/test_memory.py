@@ -122,7 +122,7 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> Measurements:
     "name",
     [pytest.param(name, marks=pytest.mark.long if "csv" in name else ()) for name in LINES],
 )
-def test_memory_does_not_grow_with_the_length_of_a_file(
+def test_memory_does_not_grow_with_the_length_of_a_sample_file(
     measurements: Measurements, name: str
 ) -> None:
     """Batches are bounded, and a much longer file adds little to the peak memory."""

@@ -25,7 +25,9 @@ def list_whale(share: float) -> np.ndarray:
 @pytest.mark.parametrize(
     "values", [list_zipf(1.1), list_zipf(0.9), list_whale(0.4), list_whale(0.8)]
 )
-def test_mean_square_of_missing_values_is_that_of_the_table(values: np.ndarray) -> None:
+def test_the_estimated_mean_square_of_missing_values_is_within_a_factor_of_3(
+    values: np.ndarray,
+) -> None:
     """What a hundredth of the values lacks is told within a factor of 3, whale or power law."""
     found, truths = [], []
     for seed in range(40):
@@ -43,7 +45,7 @@ def test_mean_square_of_missing_values_is_that_of_the_table(values: np.ndarray) 
     assert 1 / 3 <= ratio <= 3
 
 
-def test_shares_of_missing_values_sum_to_what_is_missing() -> None:
+def test_the_shares_of_missing_values_sum_to_what_the_sample_lacks() -> None:
     """Whatever the number of values, they have all that the sample lacks."""
     missing = estimate_missing_values(SHARE, 0.3, np.linspace(1e-5, 1e-4, 200))
     for shares in (missing.likely_shares, *missing.other_shares):

@@ -29,7 +29,7 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
     return {name: batch.column(name).to_pylist() for name in batch.schema.names}
 
 
-def test_a_name_counts_in_whichever_object_it_comes_first(tmp_path: Path) -> None:
+def test_json_columns_are_in_order_of_first_occurrence(tmp_path: Path) -> None:
     """Columns are in order of first occurrence, with null where an object lacks the name."""
     path = write_objects(tmp_path, [{"b": 1}, {}, {"b": 2, "a": "x"}, {"c": {"d": 3, "e": True}}])
     expected = {
@@ -44,20 +44,21 @@ def test_a_name_counts_in_whichever_object_it_comes_first(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("lacking", [None, {}])
-def test_an_object_that_is_missing_in_some_rows_is_no_column(tmp_path: Path, lacking: Any) -> None:
+def test_an_object_that_is_sometimes_null_has_no_column_of_its_own(
+    tmp_path: Path, lacking: Any
+) -> None:
     """An object that is sometimes null has columns for its values only."""
     found = read_columns(write_objects(tmp_path, [{"c": lacking}, {"c": {"d": 1}}, {"c": lacking}]))
     assert {"c.d": [None, "1", None]} == found
 
 
-def test_a_value_that_is_an_object_elsewhere_is_not_lost(tmp_path: Path) -> None:
+def test_a_value_that_is_an_object_in_other_rows_keeps_its_own_column(tmp_path: Path) -> None:
     """A plain value has its own column next to those of an object of the same name."""
     found = read_columns(write_objects(tmp_path, [{"c": 5}, {"c": {"d": 1}}]))
     assert {"c": ["5", '{"d": 1}'], "c.d": [None, "1"]} == found
 
 
-def test_a_draft_has_every_name(tmp_path: Path) -> None:
-    """A name that first occurs late is a nullable field of a draft."""
+def test_a_name_that_first_occurs_late_is_a_nullable_field_of_a_draft(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"id": n, "at": 1_706_659_200 + n} for n in range(40)]
     rows[30]["late"] = "x"
     design = draft_design(write_objects(tmp_path, rows)).design
@@ -65,7 +66,9 @@ def test_a_draft_has_every_name(tmp_path: Path) -> None:
     assert design.fields["late"].nullable
 
 
-def test_names_without_end_are_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_with_too_many_different_names_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Objects with too many different names are refused at the line that exceeds the limit."""
     monkeypatch.setattr(json_lines, "MAX_NAMES", 5)
     path = write_objects(tmp_path, [{"a": 1, f"user {number}": 1} for number in range(9)])
@@ -92,7 +95,9 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-def test_columns_are_found_in_any_object(tmp_path: Path) -> None:
+def test_the_column_of_a_field_is_found_although_another_object_has_its_name(
+    tmp_path: Path,
+) -> None:
     """A field's column is found, although the first object has the field's own name."""
     rows = [{"ts": 1, "host": "own", "h": "a"}, {"ts": 2, "h": "b", "n": {"text": "x"}}]
     for several in (rows, rows[::-1]):
@@ -101,14 +106,14 @@ def test_columns_are_found_in_any_object(tmp_path: Path) -> None:
         assert expected == sorted(found, key=lambda row: str(row["host"]))
 
 
-def test_a_column_that_comes_late_is_that_of_its_field(tmp_path: Path) -> None:
+def test_a_field_is_read_from_a_column_that_first_occurs_late(tmp_path: Path) -> None:
     """A field with `from` is read from its column, also if that first occurs in row two."""
     rows = [{"ts": 1, "h": "a", "note": "own"}, {"ts": 2, "h": "b", "n": {"text": "x"}}]
     expected = [{"host": "a", "note": None}, {"host": "b", "note": "x"}]
     assert expected == read_rows(write_objects(tmp_path, rows))
 
 
-def test_a_column_that_no_row_has_is_named_with_those_that_are_there(tmp_path: Path) -> None:
+def test_the_error_of_a_missing_column_lists_all_names(tmp_path: Path) -> None:
     """The error of a missing column lists all names of the file."""
     rows = [{"ts": 1}, {"ts": 2, "hh": "b"}]
     with pytest.raises(SampleError) as caught:
@@ -149,7 +154,7 @@ def _count_read_bytes() -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="needs /proc/self/io of Linux")
-def test_only_the_head_is_read_for_the_names(tmp_path: Path) -> None:
+def test_only_the_head_of_a_csv_file_is_read_for_its_names(tmp_path: Path) -> None:
     """The names of a CSV file of 16 MB are found in its first megabytes."""
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n" + "1,2\n" * 4_000_000)

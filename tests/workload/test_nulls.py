@@ -33,7 +33,7 @@ def build_design(words: dict[str, Any]) -> rowkey.Design:
         (["NA", "-"], ["a", "b", "c", "d"]),
     ],
 )
-def test_both_take_the_same_rows(
+def test_load_and_simulate_skip_the_same_rows_of_invalid_values(
     kind: str, between: str, nulls: list[str], hosts: list[str], tmp_path: Path
 ) -> None:
     """Declared texts are null, and other invalid values skip their row, in both."""
@@ -50,8 +50,7 @@ def test_both_take_the_same_rows(
         assert [r.writes for r in predicted.regions] == [r.writes for r in table.regions()]
 
 
-def test_quoted_texts_are_themselves(tmp_path: Path) -> None:
-    """In CSV a quoted text is never null."""
+def test_a_quoted_csv_text_is_never_null(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text('host,n,speed\n"NA",1,NA\n')
     with rowkey.open(build_design({"kind": "csv"}), "memory:") as table:
         load_file(table, tmp_path / "s.csv", format_options={"kind": "csv", "nulls": ["NA"]})
@@ -60,20 +59,20 @@ def test_quoted_texts_are_themselves(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("nulls", ["NA", [1], [""], [None], {"NA": 1}])
 @pytest.mark.parametrize("kind", ["csv", "columns"])
-def test_what_is_no_list_of_texts_is_refused(kind: str, nulls: Any) -> None:
+def test_an_invalid_list_of_null_texts_is_refused(kind: str, nulls: Any) -> None:
     """An invalid list of texts is refused with the option's name and the allowed values."""
     with pytest.raises(InvalidDesign, match=r"nulls.*expected a list of texts"):
         build_design({"kind": kind, "nulls": nulls})
 
 
-def test_a_file_of_such_values_says_what_to_do(tmp_path: Path) -> None:
+def test_a_file_with_many_null_texts_gets_the_option_that_reads_it(tmp_path: Path) -> None:
     """Where such texts skip most rows, the error names the option."""
     (tmp_path / "s.csv").write_text("host,n,speed\na,1,NA\nb,2,NA\nc,3,NA\nd,4,1\n")
     with pytest.raises(SampleError, match=r'nulls = \["NA"\]'):
         run(build_design({"kind": "csv"}), tmp_path / "s.csv")
 
 
-def test_an_event_without_its_time_is_left_out_and_told(tmp_path: Path) -> None:
+def test_an_event_with_a_null_time_is_skipped_by_a_simulation(tmp_path: Path) -> None:
     """A null time is stored by a load, and skipped with a remark by a simulation."""
     path = tmp_path / "s.csv"
     path.write_text("ts,host\n,a\n2021-01-01T00:00:00Z,b\n2021-01-01T00:00:01Z,c\n")

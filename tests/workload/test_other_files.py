@@ -36,7 +36,7 @@ DECLARED_FORMATS = {
         ("log", "a.log", "b.csv", {"kind": "csv"}, False),
     ],
 )
-def test_a_declared_format_holds_for_another_file(
+def test_the_declared_format_is_used_for_another_file(
     tmp_path: Path, declared: str, path: str, name: str, given: Any, *, is_read: bool
 ) -> None:
     """The declared format is used unless the file's ending or an option gives another."""
@@ -62,7 +62,7 @@ def test_a_declared_format_holds_for_another_file(
         ("a.log", '10.0.0.1 - - [03/Nov/2025:12:00:01 +0000] "GET / HTTP/1.1" 200 5\n' * 60),
     ],
 )
-def test_a_file_is_drafted_from_in_one_pass(
+def test_a_draft_reads_its_file_in_one_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     """Also where layouts of times and numbers, a delimiter or a pattern are found in it."""

@@ -42,7 +42,7 @@ def open_events(design: Design, text: str, folder: Path) -> Any:
     return open_sample(path, design.fields, None, None)
 
 
-def test_the_bytes_saved_are_those_counted_by_hand(tmp_path: Path) -> None:
+def test_bytes_saved_by_packing_equal_a_count_by_hand(tmp_path: Path) -> None:
     """The saved bytes agree with the formats of KeyValue and MessagePack, cell by cell."""
     design = Design("t", "[host][ts]", fields=FIELDS, writes={"time": "ts"})
     found = measure_packing(design.layout, open_events(design, ROWS, tmp_path))
@@ -55,12 +55,11 @@ def test_the_bytes_saved_are_those_counted_by_hand(tmp_path: Path) -> None:
     )
 
 
-def test_nothing_is_told_where_nothing_is_packed() -> None:
-    """A design without a packed cell has no figure for saved bytes."""
+def test_a_design_without_packed_cells_has_no_figure_of_saved_bytes() -> None:
     assert measure_packing(Design("t", "[n]", fields={"n": "u8", "a": "u8"}).layout, None) is None
 
 
-def test_widths_are_taken_where_there_is_no_sample() -> None:
+def test_declared_widths_are_used_for_saved_bytes_without_a_sample() -> None:
     """Declared bytes of a value are used where they cannot be measured."""
     design = Design("t", "[host][ts]", fields=FIELDS, writes={"time": "ts"})
     found = measure_packing(design.layout, None)
@@ -84,7 +83,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("pack", ["p", "p:protobuf"])
 @given(events=EVENTS)
-def test_what_is_measured_is_what_is_written(folder: Path, pack: str, events: list[Any]) -> None:
+def test_the_estimate_of_saved_bytes_equals_the_written_cells(
+    folder: Path, pack: str, events: list[Any]
+) -> None:
     """The estimate equals the bytes of written cells, packed and not."""
     packed = {
         **FIELDS,

@@ -94,7 +94,7 @@ def compute_step(values: list[int]) -> int | None:
 
 
 @given(rows=ROWS, wide=STEPS)
-def test_facts_are_those_of_a_count_by_hand(rows: list[Row], wide: int) -> None:
+def test_facts_of_a_sample_equal_a_count_by_hand(rows: list[Row], wide: int) -> None:
     """Numbers, ends, widths, nulls, order and steps of every field are exact."""
     rows = [(host, rack, n, None if ts is None else ts * wide) for host, rack, n, ts in rows]
     found = summarize_rows(rows)
@@ -119,7 +119,7 @@ def test_facts_are_those_of_a_count_by_hand(rows: list[Row], wide: int) -> None:
 
 
 @given(rows=ROWS)
-def test_widths_are_those_of_the_values(rows: list[Row]) -> None:
+def test_the_width_of_a_text_is_that_of_its_utf_8(rows: list[Row]) -> None:
     """A text is as wide as its UTF-8, a number as its type, and a null has no width."""
     found = summarize_rows(rows)
     lengths = [len(row[0].encode()) for row in rows]
@@ -131,7 +131,7 @@ def test_widths_are_those_of_the_values(rows: list[Row]) -> None:
 
 
 @given(st.data())
-def test_every_type_is_counted_as_a_list_of_its_values(data: st.DataObject) -> None:
+def test_facts_of_every_type_equal_those_of_a_list_of_values(data: st.DataObject) -> None:
     """Frequent values, ends, rising share and nulls of each type equal those of a list."""
     field = data.draw(any_fields()).popitem()[1]
     pool = [*data.draw(st.lists(values(field), min_size=1, max_size=4)), None]
@@ -153,7 +153,7 @@ def test_every_type_is_counted_as_a_list_of_its_values(data: st.DataObject) -> N
 
 
 @given(rows=ROWS)
-def test_a_field_is_determined_by_those_whose_values_tell_it(rows: list[Row]) -> None:
+def test_a_field_is_determined_by_another_with_one_value_for_each_of_its(rows: list[Row]) -> None:
     """A field is determined by another if each repeated value of that has one value of it."""
     found = summarize_rows(rows)
     columns = dict(zip(WORDS, zip(*rows, strict=True), strict=True))
@@ -168,7 +168,7 @@ def test_a_field_is_determined_by_those_whose_values_tell_it(rows: list[Row]) ->
         assert tuple(by) == found[name].determining_fields
 
 
-def test_a_town_determines_its_country() -> None:
+def test_a_town_determines_its_country_and_not_the_reverse() -> None:
     """A dependency is found in its direction only."""
     rows: list[Row] = [
         (f"h{n % 6}", ("r1", "r2", "r3")[n % 6 % 3], n, n // 7) for n in range(2_000)
@@ -179,12 +179,14 @@ def test_a_town_determines_its_country() -> None:
 
 
 @given(rows=ROWS, sizes=st.lists(st.integers(0, 9), max_size=8))
-def test_it_makes_no_difference_how_rows_are_batched(rows: list[Row], sizes: list[int]) -> None:
+def test_the_facts_of_a_sample_do_not_depend_on_its_batches(
+    rows: list[Row], sizes: list[int]
+) -> None:
     """The same rows in other batches give the same facts."""
     assert summarize_rows(rows) == summarize_rows(rows, sizes)
 
 
-def test_more_rows_than_are_kept_are_estimated_and_said_so() -> None:
+def test_facts_of_more_rows_than_are_kept_are_marked_as_estimates() -> None:
     """With many rows counts stay exact, shares are estimated, and `exact` is false."""
     rows: list[Row] = [("hot" if n % 4 == 0 else f"h{n % 999}", "r1", n, n) for n in range(150_000)]
     found = summarize_rows(rows, [50_000, 50_000])
@@ -204,7 +206,7 @@ def test_more_rows_than_are_kept_are_estimated_and_said_so() -> None:
     batches=st.lists(st.lists(st.integers(0, 6), max_size=5), min_size=1, max_size=4),
     data=st.data(),
 )
-def test_numbers_at_the_ends_of_their_type(
+def test_facts_of_numbers_at_the_limits_of_their_type_are_right(
     kind: str, batches: list[list[int]], data: st.DataObject
 ) -> None:
     """Ends, order and steps are right for differences above 63 bits, and across empty batches."""
@@ -228,8 +230,7 @@ def test_numbers_at_the_ends_of_their_type(
     )  # fmt: skip
 
 
-def test_what_a_sample_lacks_is_declared(tmp_path: Path) -> None:
-    """Fields that are not in the sample have their declared facts."""
+def test_fields_that_the_sample_lacks_have_their_declared_facts(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("host,ts\n" + "".join(f"h{n % 7},{n}\n" for n in range(100)))
     note = {"type": "text", "mean_bytes": 500, "distinct": 9}
@@ -242,6 +243,5 @@ def test_what_a_sample_lacks_is_declared(tmp_path: Path) -> None:
     assert found.event_bytes == compute_cell_bytes(int(found.key_bytes), 1, 4, 500)
 
 
-def test_nothing_seen_tells_nothing() -> None:
-    """Without an event there are no facts."""
+def test_a_sample_without_events_has_no_facts() -> None:
     assert {} == SampleSummary(bind_test_fields()).measured_facts

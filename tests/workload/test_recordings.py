@@ -36,7 +36,7 @@ def list_clients() -> set[str]:
 
 
 @pytest.mark.long
-def test_no_client_is_the_hash_of_an_address() -> None:
+def test_no_client_in_the_recordings_is_the_hash_of_an_address() -> None:
     """No client is a common hash of any address, as such hashes can be searched."""
     found = list_clients()
     assert 1_753 == len(found)
@@ -48,7 +48,7 @@ def test_no_client_is_the_hash_of_an_address() -> None:
             assert make(address)[:10] not in digits, address
 
 
-def test_the_packed_log_tells_neither_when_nor_from_what_it_was_made() -> None:
+def test_the_gzip_header_of_the_packed_log_has_no_time_and_no_name() -> None:
     """The gzip header has no time and no name, so equal files have equal bytes."""
     flags, time = LOG.read_bytes()[3], LOG.read_bytes()[4:8]
     assert (0, bytes(4)) == (flags, time)

@@ -42,7 +42,7 @@ def get_first_problem(sample: SampleFile) -> str:
 
 
 @pytest.mark.parametrize(
-    ("kind", "good", "bad", "said"),
+    ("kind", "good", "bad", "message"),
     [
         ("decimal", "0.5", "0.25", "line 3: v is '0.25'; expected decimal, precision 5, scale 1"),
         ("decimal", "1", "123456", "line 3: v is '123456'; expected decimal, precision 5, scale 1"),
@@ -55,15 +55,15 @@ def get_first_problem(sample: SampleFile) -> str:
         ("u8", "1", "x\x1by" * 40, "line 3: v is 'x\\x1byx"),
     ],
 )
-def test_a_value_that_does_not_fit_is_shown(
-    tmp_path: Path, kind: str, good: str, bad: str, said: str
+def test_an_invalid_value_is_shown_with_row_and_field(
+    tmp_path: Path, kind: str, good: str, bad: str, message: str
 ) -> None:
     """The message shows row, field, value and what is allowed, or `no value` for a null."""
     path = tmp_path / "a.csv"
     rows = [good, bad, good, good]
     path.write_text("host,v\n" + "".join(f"h,{text}\n" for text in rows))
     found = get_first_problem(open_field_sample(path, kind))
-    assert found.startswith(said)
+    assert found.startswith(message)
     assert len(found) < 200
     assert found.isprintable()
 
@@ -76,7 +76,7 @@ def test_a_value_that_does_not_fit_is_shown(
         ("noon", "%d.%m.%Y %H:%M:%S"),
     ],
 )
-def test_the_layout_of_a_time_that_does_not_fit_is_named(
+def test_the_layout_that_reads_an_invalid_time_is_named(
     tmp_path: Path, text: str, layout: str
 ) -> None:
     """What to declare reads the time that was shown, where any layout does."""
@@ -86,7 +86,7 @@ def test_the_layout_of_a_time_that_does_not_fit_is_named(
         list(open_field_sample(path, "timestamp_s").read_events())
 
 
-def test_a_column_with_a_space_is_quoted_in_what_to_declare(tmp_path: Path) -> None:
+def test_a_column_name_with_a_space_is_quoted_in_the_suggested_option(tmp_path: Path) -> None:
     """The option that is named can be copied to a design file."""
     path = tmp_path / "a.csv"
     path.write_text("host,start time\n" + "h,noon\n" * 60)
@@ -94,7 +94,7 @@ def test_a_column_with_a_space_is_quoted_in_what_to_declare(tmp_path: Path) -> N
         list(open_field_sample(path, "timestamp_s", **{"from": "start time"}).read_events())
 
 
-def test_what_is_no_day_of_a_column_of_days_is_shown(tmp_path: Path) -> None:
+def test_an_impossible_date_in_calendar_digits_is_shown(tmp_path: Path) -> None:
     """In a column of calendar digits, the message expects a day."""
     path = tmp_path / "a.jsonl"
     good, bad = '{"host": "h", "v": 20240131}\n', '{"host": "h", "v": 20241331}\n'
@@ -103,7 +103,7 @@ def test_what_is_no_day_of_a_column_of_days_is_shown(tmp_path: Path) -> None:
     assert get_first_problem(open_field_sample(path, "timestamp_s")).startswith(said)
 
 
-def test_a_typed_value_that_does_not_fit_is_shown(tmp_path: Path) -> None:
+def test_an_invalid_parquet_value_is_shown_as_text(tmp_path: Path) -> None:
     """Values of Parquet are shown as text, and a null as no value."""
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"host": ["a", "b", "c"], "v": pa.array([1, -7, None])}), path)
@@ -118,10 +118,9 @@ def test_a_typed_value_that_does_not_fit_is_shown(tmp_path: Path) -> None:
         (["", "", "3"], "or declare the field nullable", "Declare another type"),
     ],
 )
-def test_the_remedy_fits_what_is_wrong(
+def test_a_missing_column_and_an_invalid_value_have_different_remedies(
     tmp_path: Path, values: list[str], remedy: str, other: str
 ) -> None:
-    """The remedy for a missing column differs from that for an invalid value."""
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{value}\n" for value in values))
     with pytest.raises(SampleError) as caught:
@@ -147,7 +146,7 @@ def test_the_remedy_for_a_time_before_1970_is_another_type(
     assert "times = " not in str(caught.value)
 
 
-def test_the_remedy_for_a_negative_time_is_a_number(tmp_path: Path) -> None:
+def test_the_remedy_for_a_negative_time_is_a_number_type(tmp_path: Path) -> None:
     """No layout is proposed for seconds before 1970 either."""
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"a,{n - 99}\n" for n in range(60)))
@@ -173,7 +172,7 @@ def format_unit_remark(name: str, time: str, unit: str) -> str:
     return f'{format_age_remark(name, time)}; declare type = "{unit}" if that is their unit'
 
 
-def test_times_of_a_finer_unit_ask_for_its_type(tmp_path: Path) -> None:
+def test_the_remedy_for_milliseconds_in_a_field_of_seconds_is_its_type(tmp_path: Path) -> None:
     """Milliseconds cannot be read as seconds, so that the remedy is a type of milliseconds."""
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{NOW_S * 1_000 + n}\n" for n in range(20)))
@@ -183,7 +182,7 @@ def test_times_of_a_finer_unit_ask_for_its_type(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "factor", "unit", "said"),
+    ("kind", "factor", "unit", "remark"),
     [
         ("timestamp_ms", 1, "epoch_s", format_unit_remark("v", "1970-01", "timestamp_s")),
         (
@@ -196,8 +195,8 @@ def test_times_of_a_finer_unit_ask_for_its_type(tmp_path: Path) -> None:
         ("timestamp_ns", 10**3, "epoch_ms", format_unit_remark("v", "1970-01", "timestamp_ms")),
     ],
 )
-def test_times_of_another_unit_are_refused(
-    tmp_path: Path, kind: str, factor: int, unit: str, said: str
+def test_times_in_another_unit_are_refused_with_the_unit_that_fits(
+    tmp_path: Path, kind: str, factor: int, unit: str, remark: str
 ) -> None:
     """The error offers the unit that fits and the field's own, and both are then read."""
     path = tmp_path / "a.csv"
@@ -216,7 +215,7 @@ def test_times_of_another_unit_are_refused(
         counts = events.rows.column("v").cast(pa.int64()).to_pylist()
         expected = NOW_S * (ticks if one == unit else factor)
         assert expected == counts[0]
-        assert ([] if one == unit else [said]) == sample.assumptions
+        assert ([] if one == unit else [remark]) == sample.assumptions
 
 
 @pytest.mark.parametrize(
@@ -224,7 +223,9 @@ def test_times_of_another_unit_are_refused(
     [("timestamp_s", 1), ("timestamp_ms", 10**3), ("timestamp_us", 10**6), ("timestamp_ns", 10**9),
      ("u64", 1)],
 )  # fmt: skip
-def test_times_of_the_unit_of_their_field_are_read(tmp_path: Path, kind: str, factor: int) -> None:
+def test_times_in_the_unit_of_their_field_are_read_without_an_option(
+    tmp_path: Path, kind: str, factor: int
+) -> None:
     """Times of 1990 to 2100 in the field's unit, and numbers that are no times, need no option."""
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{(NOW_S + n) * factor}\n" for n in range(20)))
@@ -235,7 +236,7 @@ def test_times_of_the_unit_of_their_field_are_read(tmp_path: Path, kind: str, fa
 
 
 @pytest.mark.parametrize(
-    ("kind", "texts", "said"),
+    ("kind", "texts", "remarks"),
     [
         ("date", ["1931-05-01"], [format_age_remark("v", "1931-05")]),
         ("date", ["1991-05-01"], []),
@@ -250,18 +251,18 @@ def test_times_of_the_unit_of_their_field_are_read(tmp_path: Path, kind: str, fa
         ("timestamp_s", ["2099-12-31T23:59:59Z"], []),
     ],
 )
-def test_times_of_another_age_are_told_too(
-    tmp_path: Path, kind: str, texts: list[str], said: list[str]
+def test_times_of_1970_that_fit_no_unit_get_a_remark(
+    tmp_path: Path, kind: str, texts: list[str], remarks: list[str]
 ) -> None:
     """Where no unit fits, the remark gives the month; a few old times give no remark."""
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{text}\n" for text in texts))
     sample = open_field_sample(path, kind, nullable=True)
     list(sample.read_events())
-    assert said == sample.assumptions
+    assert remarks == sample.assumptions
 
 
-def test_what_is_told_of_times_reaches_the_result(tmp_path: Path) -> None:
+def test_the_remark_on_times_in_another_unit_is_in_the_result(tmp_path: Path) -> None:
     """The result of a simulation has the remark on times of another unit, if they are declared."""
     path = tmp_path / "a.csv"
     path.write_text("host,ts\n" + "".join(f"h{n % 9},{NOW_S + n}\n" for n in range(2_000)))

@@ -39,7 +39,7 @@ def offer_batches(reservoir: Reservoir, sizes: list[int]) -> None:
 
 
 @given(sizes=SIZES, capacity=st.integers(1, 50), seed=st.integers(0, 9))
-def test_kept_events_are_events_that_came_in_order(
+def test_a_reservoir_keeps_events_in_order_of_arrival(
     sizes: list[int], capacity: int, seed: int
 ) -> None:
     """A reservoir has at most its capacity of events, each once, in order of arrival."""
@@ -54,7 +54,7 @@ def test_kept_events_are_events_that_came_in_order(
     assert (sum(sizes), sum(sizes) <= capacity) == (reservoir.event_count, reservoir.is_exact)
 
 
-def test_every_event_is_as_likely_to_be_kept() -> None:
+def test_every_event_is_equally_likely_to_be_kept_in_a_reservoir() -> None:
     """200 reservoirs keep equally many events of each twentieth of the stream."""
     kept = np.zeros(20)
     for seed in range(200):
@@ -67,7 +67,7 @@ def test_every_event_is_as_likely_to_be_kept() -> None:
     assert 43.8 > float(((kept - expected) ** 2 / expected).sum())
 
 
-def test_events_are_kept_independently_of_each_other() -> None:
+def test_neighbouring_events_are_kept_in_a_reservoir_independently() -> None:
     """Neighbouring events are kept together as often as chance predicts."""
     together = 0
     for seed in range(300):
@@ -78,8 +78,7 @@ def test_events_are_kept_independently_of_each_other() -> None:
     assert pytest.approx(expected, rel=0.06) == together
 
 
-def test_a_reservoir_holds_at_most_twice_its_capacity() -> None:
-    """A reservoir never holds more than twice its capacity."""
+def test_a_reservoir_never_holds_more_than_twice_its_capacity() -> None:
     reservoir = Reservoir(1_000)
     for _ in range(40):
         offer_batches(reservoir, [700])
@@ -87,8 +86,7 @@ def test_a_reservoir_holds_at_most_twice_its_capacity() -> None:
         assert 2_000 >= held
 
 
-def test_the_same_seed_keeps_the_same_events() -> None:
-    """The same seed keeps the same events."""
+def test_the_same_seed_keeps_the_same_events_in_a_reservoir() -> None:
     kept = []
     for seed in (3, 3, 4):
         reservoir = Reservoir(50, seed)
@@ -106,7 +104,7 @@ def draw_fingerprints(chance: np.random.Generator, count: int) -> Any:
 
 
 @given(batches=st.lists(st.lists(st.integers(0, 40), max_size=60), max_size=8))
-def test_few_things_are_counted_exactly(batches: list[list[int]]) -> None:
+def test_a_distinct_counter_is_exact_up_to_its_capacity(batches: list[list[int]]) -> None:
     """Up to the capacity, a counter is as exact as a set."""
     pool = draw_fingerprints(np.random.default_rng(1), 41)
     counted = DistinctCounter(capacity=64)
@@ -119,7 +117,7 @@ def test_few_things_are_counted_exactly(batches: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize("copies", [1, 3])
-def test_many_things_are_counted_within_the_error_of_the_capacity(copies: int) -> None:
+def test_a_distinct_counter_above_its_capacity_has_the_expected_error(copies: int) -> None:
     """Counters of capacity 1,024 have an error of 1.2 / 32 over forty streams."""
     errors = []
     for seed in range(40):
@@ -135,7 +133,7 @@ def test_many_things_are_counted_within_the_error_of_the_capacity(copies: int) -
     assert pytest.approx(0, abs=0.02) == float(np.mean(errors))
 
 
-def test_the_stated_error_is_kept_at_full_size() -> None:
+def test_the_count_of_a_million_distinct_values_is_within_the_stated_error() -> None:
     """The count of a million or more repeated values is within three times 0.2 %."""
     count = 3_000_000 if IS_LONG else 1_000_000
     pool = draw_fingerprints(np.random.default_rng(5), count)
@@ -148,8 +146,7 @@ def test_the_stated_error_is_kept_at_full_size() -> None:
 
 
 @pytest.mark.parametrize("parts", [2, 7, 64])
-def test_counters_of_parts_merge_to_that_of_the_whole(parts: int) -> None:
-    """Merged counters of a stream's parts equal one counter of the whole stream."""
+def test_merged_distinct_counters_equal_one_counter_of_the_stream(parts: int) -> None:
     chance = np.random.default_rng(parts)
     stream = chance.choice(draw_fingerprints(chance, 5_000), 8_000)
     whole, merged = DistinctCounter(capacity=300), DistinctCounter(capacity=300)
@@ -165,7 +162,7 @@ def test_counters_of_parts_merge_to_that_of_the_whole(parts: int) -> None:
 
 @pytest.mark.parametrize("capacity", [50, 5_000])
 @pytest.mark.parametrize("parts", [2, 7, 64])
-def test_reservoirs_of_parts_merge_to_that_of_the_whole(parts: int, capacity: int) -> None:
+def test_merged_reservoirs_keep_the_rows_of_one_reservoir(parts: int, capacity: int) -> None:
     """Merged reservoirs of a stream's parts keep the rows of one reservoir."""
     rows = pa.record_batch({"n": list(range(2_000)), "t": ["x" * (n % 50) for n in range(2_000)]})
     whole, merged = Reservoir(capacity, 3), Reservoir(capacity, 3)
@@ -180,7 +177,9 @@ def test_reservoirs_of_parts_merge_to_that_of_the_whole(parts: int, capacity: in
     assert (whole.event_count, whole.is_exact) == (merged.event_count, merged.is_exact)
 
 
-def test_large_events_leave_room_for_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merged_reservoirs_limited_by_bytes_keep_the_rows_of_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Where bytes are the limit, merged reservoirs still keep the rows of one."""
     monkeypatch.setattr("rowkey.workload.reservoir.MAX_HELD_BYTES", 10_000)
     rows = pa.record_batch({"t": ["x" * (n % 97) for n in range(2_000)]})
@@ -195,7 +194,7 @@ def test_large_events_leave_room_for_fewer(monkeypatch: pytest.MonkeyPatch) -> N
     assert 9_900 < sum(map(len, kept.column("t").to_pylist())) <= 10_000
 
 
-def test_no_more_is_kept_than_the_capacity() -> None:
+def test_a_reservoir_is_bounded_after_every_batch() -> None:
     """After every batch the kept and the buffered values are bounded."""
     counted = DistinctCounter(capacity=1_000)
     for seed in range(50):

@@ -108,7 +108,7 @@ def list_kept(folder: Path) -> list[Path]:
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("is_packed", [False, True], ids=["plain", "packed"])
-def test_kept_rows_are_those_of_the_file(tmp_path: Path, name: str, *, is_packed: bool) -> None:
+def test_cached_rows_equal_those_of_the_file(tmp_path: Path, name: str, *, is_packed: bool) -> None:
     """Rows, skipped ones, assumptions and columns are the same, without another parse."""
     text, options = FILES[name]
     path = tmp_path / (f"{name}.gz" if is_packed else name)
@@ -123,7 +123,7 @@ def test_kept_rows_are_those_of_the_file(tmp_path: Path, name: str, *, is_packed
     assert [{expected[3][1]: row[expected[3][1]]} for row in expected[0]] == some
 
 
-def test_columns_that_are_not_kept_are_added(tmp_path: Path) -> None:
+def test_columns_missing_in_the_cache_are_added(tmp_path: Path) -> None:
     """A command that needs others keeps them as well, and later ones need none of the file."""
     path = tmp_path / "rows.csv"
     path.write_text(CSV)
@@ -137,7 +137,7 @@ def test_columns_that_are_not_kept_are_added(tmp_path: Path) -> None:
 
 
 @given(place=st.integers(0, len(CSV) - 2), character=st.characters(codec="ascii"))
-def test_a_changed_file_is_read_again(
+def test_a_changed_file_is_read_again_despite_the_cache(
     tmp_path_factory: pytest.TempPathFactory, place: int, character: str
 ) -> None:
     """Another byte at any place, with the same size and time, is another content."""
@@ -161,7 +161,7 @@ def test_a_changed_file_is_read_again(
     assert expected == read()
 
 
-def test_other_options_are_other_rows(tmp_path: Path) -> None:
+def test_options_that_decide_the_rows_have_cached_rows_of_their_own(tmp_path: Path) -> None:
     """Options that decide which rows there are find their own rows; layouts share them."""
     path = tmp_path / "rows.csv"
     path.write_text(CSV)
@@ -175,7 +175,7 @@ def test_other_options_are_other_rows(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-def test_kept_rows_change_nothing_under_other_options(
+def test_cached_rows_do_not_change_the_answer_under_other_options(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     """What one command keeps does not show in the answer of one that declares other options."""
@@ -197,7 +197,7 @@ def test_kept_rows_change_nothing_under_other_options(
         assert expected == read(options)
 
 
-def test_rows_of_the_code_of_others_are_not_kept(tmp_path: Path) -> None:
+def test_rows_of_a_format_of_another_package_are_not_cached(tmp_path: Path) -> None:
     """A format of another package may change without a trace that rowkey knows."""
     path = tmp_path / "rows.csv"
     path.write_text(CSV)
@@ -207,7 +207,7 @@ def test_rows_of_the_code_of_others_are_not_kept(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-def test_damaged_rows_are_as_good_as_none(
+def test_damaged_cached_rows_are_ignored(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     """A bit flip, a truncation, another file's rows, a folder or a pipe in their place."""
@@ -240,7 +240,7 @@ def test_damaged_rows_are_as_good_as_none(
     assert expected == read_all(path)
 
 
-def test_a_file_that_changes_meanwhile_is_not_kept(tmp_path: Path) -> None:
+def test_a_file_that_changes_while_it_is_read_is_not_cached(tmp_path: Path) -> None:
     """Rows of a file that grew while it was read belong to no content."""
     path = tmp_path / "rows.csv"
     path.write_text(CSV)
@@ -252,7 +252,7 @@ def test_a_file_that_changes_meanwhile_is_not_kept(tmp_path: Path) -> None:
     assert [] == list_kept(tmp_path)
 
 
-def test_nothing_is_kept_of_half_a_pass(tmp_path: Path) -> None:
+def test_an_interrupted_command_caches_nothing(tmp_path: Path) -> None:
     """A command that is interrupted keeps nothing."""
     path = tmp_path / "rows.csv"
     path.write_text(CSV)
@@ -262,7 +262,9 @@ def test_nothing_is_kept_of_half_a_pass(tmp_path: Path) -> None:
     assert [] == list_kept(tmp_path)
 
 
-def test_the_oldest_rows_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_rows_leave_the_cache_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A folder keeps a bounded number of bytes, of what was used last."""
     sizes = []
     for number in range(6):
@@ -283,7 +285,7 @@ def test_the_oldest_rows_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             read_all(tmp_path / "rows0.csv")
 
 
-def test_kept_rows_are_read_by_their_user_only(tmp_path: Path) -> None:
+def test_cached_rows_are_readable_only_by_their_user(tmp_path: Path) -> None:
     """The rows of a private file are not given to others."""
     path = tmp_path / "rows.csv"
     path.write_text(CSV)
@@ -293,7 +295,7 @@ def test_kept_rows_are_read_by_their_user_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("owner", ["another", "a link"])
-def test_a_folder_of_others_is_neither_read_nor_written(
+def test_a_cache_folder_writable_by_others_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: str
 ) -> None:
     """Who may write to a folder of samples may not plant rows, or lead rowkey to other files."""
@@ -316,7 +318,7 @@ def test_a_folder_of_others_is_neither_read_nor_written(
     assert {b"planted"} == {file.read_bytes() for file in folder.iterdir()}
 
 
-def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_cache_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     """A file stands where the rows would be kept."""
     path = tmp_path / "rows.csv"
     path.write_text(CSV)
@@ -324,7 +326,7 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
     assert read_all(path) == read_all(path)
 
 
-def test_commands_keep_rows_and_the_library_does_not(tmp_path: Path) -> None:
+def test_only_commands_cache_rows_and_print_the_same_without_a_cache(tmp_path: Path) -> None:
     """A command prints the same with and without what is kept, and --no-cache keeps nothing."""
     path = tmp_path / "rows.csv"
     path.write_text(CSV)
@@ -343,7 +345,9 @@ def test_commands_keep_rows_and_the_library_does_not(tmp_path: Path) -> None:
     assert 0 == plain.code
 
 
-def test_nothing_is_kept_of_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_standard_input_are_not_cached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its copy is removed at the end of the command, so no command will look for its rows."""
     written: list[object] = []
     monkeypatch.setattr(module.SampleCache, "_write", lambda *_: written.append(1))

@@ -29,7 +29,7 @@ def count_rows(path: Path, n_rows: int, n_unreadable: int, **options: Any) -> tu
     [(1_000, 50, False), (1_000, 51, True), (100, 19, False), (100, 20, True), (38, 19, False),
      (37, 19, True)],
 )  # fmt: skip
-def test_a_twentieth_of_the_rows_may_be_skipped(
+def test_up_to_5_percent_of_the_rows_may_be_skipped(
     tmp_path: Path, n_rows: int, n_unreadable: int, is_refused: bool
 ) -> None:
     """Up to 5 % of the rows are skipped, or up to half if they are fewer than 20."""
@@ -52,7 +52,7 @@ def test_a_twentieth_of_the_rows_may_be_skipped(
     ("share", "message"),
     [(1.5, "1.5 is not a share; expected a number from 0 to 1"), ("half", "'half' has the type")],
 )
-def test_the_allowed_share_is_a_share(tmp_path: Path, share: object, message: str) -> None:
+def test_an_allowed_share_above_1_is_refused(tmp_path: Path, share: object, message: str) -> None:
     """A share above 1 and a text are refused."""
     with pytest.raises(SampleError, match=f"^sample.format.max_skipped: {message}"):
         count_rows(tmp_path / "rows.csv", 10, 0, max_skipped=share)
@@ -72,7 +72,7 @@ SAME_MISTAKE: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", SAME_MISTAKE)
-def test_a_skipped_row_of_a_text_is_named_by_its_line(tmp_path: Path, name: str) -> None:
+def test_a_skipped_row_of_a_text_file_is_named_by_its_line(tmp_path: Path, name: str) -> None:
     """Judging and loading name the same line, counted from 1 with the header and empty lines."""
     text, options, place = SAME_MISTAKE[name]
     (tmp_path / name).write_text(text)

@@ -46,7 +46,7 @@ BY_TIME = 12 + CELL
 
 
 @pytest.mark.parametrize(
-    ("key", "words", "expected"),
+    ("key", "options", "expected"),
     [
         # 200 events in 100 s, each a row of its own: 50 users and 100 seconds would be 5,000.
         ("[user][ts]", {"ttl": "100s"}, 200 * BY_TIME),
@@ -78,12 +78,14 @@ BY_TIME = 12 + CELL
         ("[salt(4)][user]", {"ttl": "100s"}, 50 * (5 + CELL + 5 + STAMP)),
     ],
 )  # fmt: skip
-def test_rows_and_versions_by_hand(key: str, words: dict[str, Any], expected: int) -> None:
+def test_rows_and_versions_of_a_table_equal_a_count_by_hand(
+    key: str, options: dict[str, Any], expected: int
+) -> None:
     """An overwritten row adds nothing but the versions that are kept."""
-    assert expected == estimate_size(key, **words)
+    assert expected == estimate_size(key, **options)
 
 
-def test_a_time_that_is_cut_tells_fewer_rows() -> None:
+def test_a_time_bucket_in_the_key_gives_fewer_rows() -> None:
     """Minutes of 50 users are 100 rows in 120 s, and hours are one row a user."""
     by_minute = build_design("[user][time_bucket(ts, 1m)]", ttl="120s")
     assert 100 * by_minute.layout.estimate_event_bytes(12) == by_minute.estimate_demand().size
@@ -91,7 +93,7 @@ def test_a_time_that_is_cut_tells_fewer_rows() -> None:
     assert 50 * by_hour.layout.estimate_event_bytes(12) == by_hour.estimate_demand().size
 
 
-def test_what_a_hash_keeps_of_a_field_caps_its_values() -> None:
+def test_a_remainder_or_digest_in_the_key_limits_the_number_of_rows() -> None:
     """A remainder modulo 4 gives 4 rows, and a digest of unknown values no number of rows."""
     for name, rows in (("user", 4), ("room", 4)):
         found = build_design(f"[mod({name}, 4)]", ttl="100s")
@@ -99,7 +101,7 @@ def test_what_a_hash_keeps_of_a_field_caps_its_values() -> None:
     assert 0 == estimate_size("[digest(room, 4)]", ttl="100s")
 
 
-def test_times_that_do_not_go_on_tell_no_number_of_rows() -> None:
+def test_times_in_any_order_give_no_number_of_rows() -> None:
     """Old data has times in any order, so each event may be a row."""
     words = {"rate": "1000/s", "time": "ts", "arrival": "random"}
     fields = {name: FIELDS[name] for name in ("kind", "ts", "value")}
@@ -108,7 +110,7 @@ def test_times_that_do_not_go_on_tell_no_number_of_rows() -> None:
 
 
 @pytest.mark.parametrize(("goes_on", "rows"), [(True, 300), (False, 100_000)])
-def test_an_arrival_says_itself_whether_time_goes_on(
+def test_the_arrival_decides_how_many_different_times_occur(
     monkeypatch: pytest.MonkeyPatch, *, goes_on: bool, rows: int
 ) -> None:
     """The arrival decides how many different times occur within a hundred seconds."""
@@ -121,7 +123,7 @@ def test_an_arrival_says_itself_whether_time_goes_on(
     assert rows * (9 + CELL) == found.estimate_demand().size
 
 
-def test_each_family_keeps_its_own() -> None:
+def test_each_family_keeps_its_own_versions_for_its_own_ttl() -> None:
     """Two families keep their own ttl and their own number of versions."""
     fields = {
         "user": FIELDS["user"],
@@ -134,7 +136,7 @@ def test_each_family_keeps_its_own() -> None:
     assert 3 * 2 * (4 + CELL) == found.estimate_demand().writes
 
 
-def test_events_that_share_a_row_stand_beside_each_other() -> None:
+def test_events_that_share_a_row_add_up_their_cells() -> None:
     """200 events of a user's day have 200 times the cells, distinguished by a qualifier."""
     fields = {
         "user": {"type": "u32", "distinct": 1},
@@ -147,7 +149,7 @@ def test_events_that_share_a_row_stand_beside_each_other() -> None:
     assert 100 * (4 + CELL + 8) == found.estimate_demand().size
 
 
-def test_a_time_that_the_key_cuts_and_a_qualifier_holds_is_whole() -> None:
+def test_each_second_of_a_row_for_a_day_is_a_cell() -> None:
     """Each second of a day's row is a cell of its own."""
     fields = {
         "user": {"type": "u32", "distinct": 1},
@@ -164,7 +166,7 @@ def test_a_time_that_the_key_cuts_and_a_qualifier_holds_is_whole() -> None:
     )
 
 
-def test_rows_are_bounded_by_the_values_and_by_what_is_written() -> None:
+def test_the_number_of_rows_is_bounded_by_rate_and_ttl() -> None:
     """The product of many values is not reached: rate and ttl bound the rows."""
     fields = {
         "user": {"type": "u32", "distinct": 1_000_000},
@@ -187,7 +189,7 @@ def test_rows_are_bounded_by_the_values_and_by_what_is_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("users", "items", "words", "expected"),
+    ("users", "items", "options", "expected"),
     [
         # Who follows whom: nobody says how many of all pairs there are.
         (1_000_000, 500_000, {}, 0),
@@ -204,11 +206,11 @@ def test_rows_are_bounded_by_the_values_and_by_what_is_written() -> None:
         (50, 4, {"ttl": "100s"}, 0),
     ],
 )
-def test_pairs_of_values_are_rows_only_where_they_come(
-    users: int, items: int, words: dict[str, str], expected: int
+def test_the_product_of_two_fields_values_is_only_a_bound_of_the_rows(
+    users: int, items: int, options: dict[str, str], expected: int
 ) -> None:
     """The product of two fields' values is only an upper bound of the rows."""
-    found = build_pair_design(users, items, **words)
+    found = build_pair_design(users, items, **options)
     assert (
         expected * found.layout.estimate_event_bytes(found.estimate_key_bytes())
         == found.estimate_demand().size
@@ -226,7 +228,7 @@ def build_pair_design(users: int, items: int, *, rate: str | None = None, **fami
     return Design("t", "[user][item]", fields=fields, families={"d": family}, writes=writes)
 
 
-def test_a_sample_of_new_pairs_tells_no_number_of_them() -> None:
+def test_a_sample_of_only_new_pairs_gives_no_number_of_rows() -> None:
     """A sample of only new pairs gives no number of rows; one without new pairs gives all."""
     found = build_pair_design(1_000_000, 500_000)
     each = found.layout.estimate_event_bytes(found.estimate_key_bytes())
@@ -244,7 +246,7 @@ def test_a_sample_of_new_pairs_tells_no_number_of_them() -> None:
     )
 
 
-def test_events_that_are_versions_are_kept_as_such() -> None:
+def test_a_row_of_versions_keeps_as_many_events_as_its_family_keeps() -> None:
     """With a field as the timestamp, a row keeps as many events as the family keeps versions."""
     fields = {
         "user": FIELDS["user"],
@@ -275,28 +277,30 @@ SEEN_COUNTS = RowCounts(event_count=100, row_count=40, single_event_rows=10)
         ("[user][time_bucket(ts, 1m)]", "600s", 50 * 10),
     ],
 )
-def test_a_sample_tells_how_many_rows_come(key: str, ttl: str, expected: int) -> None:
+def test_a_sample_predicts_rows_by_its_share_of_single_rows(
+    key: str, ttl: str, expected: int
+) -> None:
     """A sample gives its rows, plus the share of single rows among further events."""
     found = build_design(key, ttl=ttl)
     each = found.layout.estimate_event_bytes(found.estimate_key_bytes())
     assert expected * each == found.estimate_demand(counts=SEEN_COUNTS).size
 
 
-def test_a_sample_of_rows_that_all_come_again_is_all_there_is() -> None:
+def test_sampled_rows_that_all_repeat_are_all_rows_of_the_table() -> None:
     """Forty rows that all repeat are all rows of the table."""
     every = RowCounts(event_count=100, row_count=40, single_event_rows=0)
     assert 40 * BY_USER == estimate_size("[room]", counts=every)
     assert 0 == estimate_size("[room]", counts=SEEN_COUNTS)
 
 
-def test_a_sample_with_more_than_was_declared_is_right() -> None:
+def test_more_sampled_values_than_declared_replace_the_declaration() -> None:
     """The number of sampled values wins over a smaller declared one."""
     seen = RowCounts(event_count=1_000, row_count=70, single_event_rows=0)
     assert 70 * BY_USER == estimate_size("[user]", counts=seen)
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**9), st.integers(1, 20), st.integers(1, 1_000))
-def test_a_table_never_holds_more_than_came(
+def test_the_estimated_rows_are_between_the_users_and_the_events(
     distinct: int, seconds: int, versions: int, rate: int
 ) -> None:
     """The estimate is between the users that wrote and the events that were written."""

@@ -57,7 +57,7 @@ def get_refusal(path: Path, words: dict[str, Any] | None = None) -> str:
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.jsonl", "p.parquet", "p.arrow"])
-def test_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_pipe_is_refused_as_a_sample_without_reading_it(tmp_path: Path, name: str) -> None:
     """A pipe is refused without reading it, as a sample is read twice."""
     path = tmp_path / name
     os.mkfifo(path)
@@ -69,7 +69,7 @@ def test_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["d.csv", "d.jsonl.gz", "d.parquet", "d.arrow"])
-def test_a_folder_is_refused_in_words(tmp_path: Path, name: str) -> None:
+def test_a_folder_is_refused_as_a_sample_without_an_error_number(tmp_path: Path, name: str) -> None:
     """A folder is refused with the system's message, not its error number."""
     (tmp_path / name).mkdir()
     assert get_refusal(tmp_path / name).endswith(
@@ -104,7 +104,7 @@ def _write_strange_file(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["s.csv", "s.txt", "s.jsonl", "s.parquet"])
-def test_rows_that_are_not_utf8_are_left_out(tmp_path: Path, name: str) -> None:
+def test_rows_that_are_not_utf_8_are_skipped_and_reported(tmp_path: Path, name: str) -> None:
     """Skipped rows are reported with the invalid byte and a command that converts the file."""
     path = tmp_path / name
     _write_strange_file(path)
@@ -125,7 +125,7 @@ def test_rows_that_are_not_utf8_are_left_out(tmp_path: Path, name: str) -> None:
     assert 4 == run(whole, path).operation_count
 
 
-def test_a_binary_file_is_not_to_be_converted(tmp_path: Path) -> None:
+def test_no_conversion_is_proposed_for_a_binary_file(tmp_path: Path) -> None:
     """For lines with control characters no conversion is proposed."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"\x9d\x01\xe9\x00\n\x10\xcf\n")
@@ -136,7 +136,7 @@ def test_a_binary_file_is_not_to_be_converted(tmp_path: Path) -> None:
     assert CONVERT in get_refusal(path)
 
 
-def test_a_row_that_is_not_utf8_is_told_by_its_number(tmp_path: Path) -> None:
+def test_a_row_that_is_not_utf_8_is_named_with_its_byte(tmp_path: Path) -> None:
     """The message names the row, the field and the byte."""
     path = tmp_path / "s.csv"
     path.write_bytes(b"host,n,note,share\na,1,,\ncaf\xe9,2,,\nb,3,,\n")
@@ -144,7 +144,7 @@ def test_a_row_that_is_not_utf8_is_told_by_its_number(tmp_path: Path) -> None:
     assert what == load_events(path)[0].left_out.first_problem
 
 
-def test_what_nobody_reads_may_be_anything(tmp_path: Path) -> None:
+def test_invalid_bytes_in_an_unused_column_skip_no_row(tmp_path: Path) -> None:
     """Invalid bytes in a column that no field uses skip no row."""
     path = tmp_path / "s.csv"
     path.write_bytes(b"host,n,other\na,1,\xe9\n")
@@ -159,14 +159,13 @@ def test_what_nobody_reads_may_be_anything(tmp_path: Path) -> None:
         ("s.jsonl", b'{"host": "\xe9", "n": 1}\n{"host": "\xe8", "n": 2}\n'),
     ],
 )
-def test_a_file_that_is_mostly_not_utf8_is_refused(tmp_path: Path, name: str, text: bytes) -> None:
+def test_a_file_that_is_mostly_not_utf_8_is_refused(tmp_path: Path, name: str, text: bytes) -> None:
     """The error names the command that converts the file."""
     (tmp_path / name).write_bytes(text)
     assert CONVERT in get_refusal(tmp_path / name)
 
 
-def test_logs_are_read_whatever_their_bytes_are(tmp_path: Path) -> None:
-    """Invalid bytes of a log line are escaped and kept."""
+def test_invalid_bytes_of_a_log_line_are_escaped_and_kept(tmp_path: Path) -> None:
     design = rowkey.Design("t", "[path][status]", fields={"path": "text", "status": "u16"})
     line = b'h - - [10/Oct/2000:13:55:36 -0700] "GET /\xe9 HTTP/1.0" 200 1\n'
     (tmp_path / "a.log").write_bytes(line)
@@ -188,7 +187,7 @@ def test_logs_are_read_whatever_their_bytes_are(tmp_path: Path) -> None:
         '{"host": "a", "n": 9, "share": -1e400}',
     ],
 )
-def test_what_json_writes_and_nothing_holds_is_left_out(tmp_path: Path, line: str) -> None:
+def test_json_values_that_nothing_can_hold_skip_their_row(tmp_path: Path, line: str) -> None:
     """A lone surrogate and a number beyond float64 skip their row."""
     path = tmp_path / "s.jsonl"
     good = r'{"host": "\ud83d\ude00", "n": 1, "share": 1e300}'
@@ -203,7 +202,7 @@ def test_what_json_writes_and_nothing_holds_is_left_out(tmp_path: Path, line: st
 
 
 @pytest.mark.parametrize("size", [2 << 20, 9 << 20])
-def test_long_lines_of_json_are_read(tmp_path: Path, size: int) -> None:
+def test_long_json_lines_are_read(tmp_path: Path, size: int) -> None:
     """A long line of JSON is a row, and so are the lines around that."""
     path = tmp_path / "s.jsonl"
     long = f'{{"host": "b", "n": 2, "note": "{"x" * size}"}}\n'
@@ -216,7 +215,7 @@ def test_long_lines_of_json_are_read(tmp_path: Path, size: int) -> None:
 @pytest.mark.parametrize("name", ["s.json", "s.jsonl.gz"])
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("mark", ["", "\ufeff \n"])
-def test_an_array_of_objects_is_read(
+def test_a_file_with_one_json_array_is_read_as_its_objects(
     tmp_path: Path, name: str, indent: int | None, mark: str
 ) -> None:
     """A file with one JSON array, in any layout, is read as its objects would be as lines."""
@@ -241,7 +240,9 @@ def test_an_array_of_objects_is_read(
         ('[{"host": "a", "n": 1}, {"host": "b", "n": "x"}]', "row 2: "),
     ],
 )
-def test_a_broken_item_of_an_array_is_left_out(tmp_path: Path, text: str, what: str) -> None:
+def test_a_malformed_item_of_a_json_array_is_skipped_by_number(
+    tmp_path: Path, text: str, what: str
+) -> None:
     """An item that is no event is left out and named by its number."""
     path = tmp_path / "s.json"
     path.write_text(text)
@@ -258,7 +259,9 @@ def test_a_broken_item_of_an_array_is_left_out(tmp_path: Path, text: str, what: 
         ("[\n\n{", "the file ends within item 1 of the array"),
     ],
 )
-def test_a_broken_array_is_refused_by_its_item(tmp_path: Path, text: str, what: str) -> None:
+def test_a_truncated_json_array_is_refused_with_its_item(
+    tmp_path: Path, text: str, what: str
+) -> None:
     """A file whose array is cut off, followed by more or mostly no objects is refused."""
     path = tmp_path / "s.json"
     path.write_text(text)
@@ -275,7 +278,7 @@ def test_a_broken_array_is_refused_by_its_item(tmp_path: Path, text: str, what: 
         ("host,n\na,1\n", "Declare the format of the file"),
     ],
 )
-def test_json_of_other_layouts_is_refused_with_the_conversion(
+def test_json_of_another_layout_is_refused_with_a_command_that_converts_it(
     tmp_path: Path, content: str | bytes, remedy: str
 ) -> None:
     """The message for JSON that is no JSON lines has the command that converts it."""
@@ -284,7 +287,7 @@ def test_json_of_other_layouts_is_refused_with_the_conversion(
     assert remedy in get_refusal(path)
 
 
-def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
+def test_an_invalid_first_line_of_json_objects_is_skipped(tmp_path: Path) -> None:
     """A file of objects may begin with an invalid line."""
     path = tmp_path / "s.jsonl"
     path.write_text('[INFO] began\n{"host": "a", "n": 1}\n{"host": "b", "n": 2}\n')
@@ -292,7 +295,9 @@ def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", [1, 2, 300, 299])
-def test_two_values_of_one_name_are_refused_with_their_line(tmp_path: Path, line: int) -> None:
+def test_a_json_name_that_is_both_dotted_and_nested_is_refused_with_its_line(
+    tmp_path: Path, line: int
+) -> None:
     """An object has no name both with a dot and nested; null and an empty object do not count."""
     path = tmp_path / "s.jsonl"
     texts = [f'{{"host": "a", "n": {n}, "note.x": null, "note": {{"x": "b"}}}}' for n in range(300)]
@@ -314,7 +319,7 @@ BLOCK_LINES, LINE_COUNT = 800, 1_000
 
 
 @pytest.mark.parametrize("line", [1, 2, 300, LINE_COUNT])
-def test_a_name_that_an_object_has_twice_is_refused_with_its_line(
+def test_a_name_that_occurs_twice_in_a_json_object_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: int
 ) -> None:
     """Neither value is taken in silence, also where blocks of lines are parsed together."""
@@ -338,7 +343,7 @@ def test_a_name_that_an_object_has_twice_is_refused_with_its_line(
         [1, 300, LINE_COUNT],
     ),
 )
-def test_no_digit_of_a_number_is_lost(
+def test_a_json_number_with_more_digits_than_a_float_keeps_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: int, number: str
 ) -> None:
     """A number in JSON with more digits than a float holds is stored as it is written."""
@@ -355,7 +360,7 @@ def test_no_digit_of_a_number_is_lost(
         assert Decimal("9.25") == table.get(host="a", n=9)["price"]
 
 
-def test_a_name_that_a_nested_object_has_twice_is_refused(tmp_path: Path) -> None:
+def test_a_name_that_occurs_twice_in_a_nested_json_object_is_refused(tmp_path: Path) -> None:
     """Also in an object within an array, if the array is read."""
     path = tmp_path / "s.json"
     path.write_text('[{"host": "a", "n": 1}, {"host": "b", "n": 2, "note": [{"x": 1, "x": 1}]}]')
@@ -371,7 +376,7 @@ def test_a_name_that_a_nested_object_has_twice_is_refused(tmp_path: Path) -> Non
     "name",
     ["e.csv", "e.csv.gz", "e.txt", "e.jsonl", "e.parquet", "e.arrow", "e.arrows", "e.log"],
 )
-def test_a_file_without_rows_is_loaded_and_not_judged(tmp_path: Path, name: str) -> None:
+def test_an_empty_file_can_be_loaded_but_not_simulated(tmp_path: Path, name: str) -> None:
     """A load of an empty file writes nothing, and a simulation refuses the file."""
     path = tmp_path / name
     names = ["host", "n", "note", "share"]
@@ -398,7 +403,7 @@ def test_a_file_without_rows_is_loaded_and_not_judged(tmp_path: Path, name: str)
         run(design, path)
 
 
-def test_an_empty_file_of_other_columns_is_refused(tmp_path: Path) -> None:
+def test_an_empty_file_without_the_columns_of_the_design_is_refused(tmp_path: Path) -> None:
     """An empty file without the design's columns is refused."""
     (tmp_path / "e.csv").write_text("a,b\n")
     assert "has no column 'host'; expected one of a, b" in get_refusal(tmp_path / "e.csv")

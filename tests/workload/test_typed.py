@@ -61,7 +61,7 @@ def parse_alone(field: Field, text: str | None) -> Any:
 @pytest.mark.parametrize("kind", sorted(TYPES))
 @FEWER_EXAMPLES
 @given(data=st.data())
-def test_a_text_means_the_same_beside_any_other(kind: str, data: st.DataObject) -> None:
+def test_a_text_is_parsed_the_same_in_a_column_and_alone(kind: str, data: st.DataObject) -> None:
     """A column has the value of each single text, or null where the text is invalid."""
     words = data.draw(strategies.declarations(kind))
     field = bind_field(words.model_copy(update={"nullable": True}))
@@ -78,7 +78,9 @@ def test_a_text_means_the_same_beside_any_other(kind: str, data: st.DataObject) 
 @pytest.mark.parametrize("kind", COUNTS)
 @FEWER_EXAMPLES
 @given(number=st.integers(0, 2**62), beside=st.sampled_from(["2024-01-31", "5", "x"]))
-def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
+def test_digits_alone_are_a_number_in_the_unit_of_the_field(
+    kind: str, number: int, beside: str
+) -> None:
     """Digits alone, also eight or fourteen of them, are a number in the field's unit."""
     field = bind_field(FieldDeclaration(type=kind, nullable=True))
     most = field.type.number_range[1]
@@ -94,7 +96,7 @@ def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
 @pytest.mark.parametrize("kind", sorted(TYPES))
 @FEWER_EXAMPLES
 @given(data=st.data())
-def test_a_shown_value_is_read_back(kind: str, data: st.DataObject) -> None:
+def test_a_formatted_value_is_parsed_back_to_itself(kind: str, data: st.DataObject) -> None:
     """A value that a type formats is parsed back to itself."""
     field = bind_field(data.draw(strategies.declarations(kind)))
     value = field.normalize(data.draw(strategies.values(field)))
@@ -113,7 +115,7 @@ def test_a_shown_value_is_read_back(kind: str, data: st.DataObject) -> None:
         ("float32", ["1.00000017881393432617187499"], [1.000000238418579]),
     ],
 )
-def test_a_column_that_arrow_casts_is_parsed_as_each_text(
+def test_the_fast_parser_of_a_column_equals_parsing_each_text(
     kind: str, column: list[str], expected: list[Any]
 ) -> None:
     """The fast parser of a column gives what each single text gives."""
@@ -152,7 +154,7 @@ SIZES: dict[str, Any] = {"decimal": {"precision": 9, "scale": 2}, "hex": {"width
         ("decimal", pa.array(["1.5", "1.55"]), [Decimal("1.50"), Decimal("1.55")]),
     ],
 )  # fmt: skip
-def test_typed_columns_are_taken_as_they_are_or_by_their_text(
+def test_typed_parquet_values_that_the_field_can_hold_are_kept(
     kind: str, array: pa.Array, expected: list[Any]
 ) -> None:
     """Values of a Parquet column that the field can hold are kept, the others are null."""
@@ -162,7 +164,7 @@ def test_typed_columns_are_taken_as_they_are_or_by_their_text(
 
 
 @pytest.mark.parametrize("kind", ["u64", "timestamp_ms"])
-def test_floats_of_integer_fields_are_converted_one_by_one(kind: str) -> None:
+def test_whole_floats_of_an_integer_field_become_integers(kind: str) -> None:
     """Whole floats become integers also next to others, which are no values of the field."""
     field = bind_field(FieldDeclaration.model_validate({"type": kind}))
     floats = pa.array([1_714_989_600_123.0, 2.5, float("inf"), float("nan"), None, -1.0])

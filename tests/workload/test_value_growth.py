@@ -37,7 +37,9 @@ def measure_chance(values: np.ndarray) -> float:
 @pytest.mark.parametrize(
     ("life", "allowed"), [(None, 0.05), (0.01, 0.1), (0.2, 0.15), (0.6, 0.3), (3.0, 1.0)]
 )
-def test_the_whole_lies_in_the_interval_of_its_part(life: float | None, allowed: float) -> None:
+def test_an_eighth_of_the_time_predicts_how_often_values_repeat_in_all(
+    life: float | None, allowed: float
+) -> None:
     """An eighth of the time tells how often two events of all the time have the same value."""
     chance = np.random.default_rng(1)
     values, times = generate_users(chance) if life is None else generate_lives(chance, life, 10)
@@ -48,7 +50,7 @@ def test_the_whole_lies_in_the_interval_of_its_part(life: float | None, allowed:
     assert max(found.value / truth, truth / found.value) <= 1 + allowed
 
 
-def test_only_values_with_a_large_share_are_heavy() -> None:
+def test_only_a_value_with_a_large_share_is_heavy() -> None:
     """A value with a tenth of the events is heavy, one with a hundredth is not."""
     values = np.concatenate([np.zeros(100), np.ones(10), np.arange(2, 892)]).astype(np.int64)
     growth = ValueGrowth(values, np.linspace(0, 1, 1_000, endpoint=False))
@@ -56,7 +58,7 @@ def test_only_values_with_a_large_share_are_heavy() -> None:
 
 
 @pytest.mark.parametrize("share", [1.0, 0.2])
-def test_a_sensor_with_a_pace_of_its_own_is_not_heavy(share: float) -> None:
+def test_a_sensor_that_writes_at_a_fixed_pace_is_not_heavy(share: float) -> None:
     """A sensor that writes as often as 300 others together does not become faster; a user may."""
     steps = np.concatenate([[60], np.full(300, 18_000)])
     sensors = np.repeat(np.arange(301), 120_000 // steps)
@@ -69,14 +71,14 @@ def test_a_sensor_with_a_pace_of_its_own_is_not_heavy(share: float) -> None:
     assert ValueGrowth(sensors[kept], seconds[kept] / 120_000).is_heavy[0]
 
 
-def test_equal_values_are_not_heavy() -> None:
+def test_stations_of_equal_rates_are_not_heavy() -> None:
     """Twelve stations of equal rates have a twelfth each, which the others explain."""
     chance = np.random.default_rng(6)
     growth = ValueGrowth(chance.integers(0, 12, 5_000), np.sort(chance.random(5_000)))
     assert not growth.is_heavy.any()
 
 
-def test_persistence_tells_users_from_sessions() -> None:
+def test_persistence_is_one_for_lasting_users_and_near_zero_for_sessions() -> None:
     """It is one for users who stay, and next to nothing for sessions."""
     chance = np.random.default_rng(2)
     found = []
@@ -88,7 +90,7 @@ def test_persistence_tells_users_from_sessions() -> None:
 
 
 @pytest.mark.parametrize("lost", [0.0, 0.1, 0.3])
-def test_sensors_of_several_steps_stay(lost: float) -> None:
+def test_sensors_of_several_time_steps_count_as_lasting(lost: float) -> None:
     """Steps that do not fit into the recording are no sign that sensors go."""
     chance = np.random.default_rng(3)
     steps = chance.choice([60, 600, 1_200, 3_600], 1_000, p=[0.1, 0.4, 0.2, 0.3])
@@ -110,7 +112,7 @@ def test_values_that_came_once_each_may_come_again() -> None:
     assert found.high > 10 * found.value
 
 
-def test_chance_of_hours_without_events_is_that_of_the_others() -> None:
+def test_nights_without_events_do_not_make_later_days_fuller() -> None:
     """Two nights with a day between them do not make later days fuller."""
     chance = np.random.default_rng(4)
     values = np.tile(np.repeat(np.arange(5_000), 3), 2)

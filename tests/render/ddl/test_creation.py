@@ -36,7 +36,7 @@ def create_spec(path: Path, tmp_path: Path, *more: object) -> TableSpec:
         return engine.open_table("logs").spec
 
 
-def test_the_table_is_that_of_create(logs: Path, tmp_path: Path) -> None:
+def test_the_ddl_creates_the_same_table_as_create(logs: Path, tmp_path: Path) -> None:
     """Families, boundaries and attributes are those of `create`, except random attributes."""
     spec = create_spec(logs, tmp_path)
     kept = {word: value for word, value in spec.attributes.items() if word != "rowkey.table_id"}
@@ -49,7 +49,7 @@ def test_the_table_is_that_of_create(logs: Path, tmp_path: Path) -> None:
     assert ("Design: logs.toml", "Key: [bucket(host, 16)][host][ts]", "16 regions") == found.remarks
 
 
-def test_no_word_is_empty() -> None:
+def test_an_empty_attribute_is_sent_neither_by_ddl_nor_by_create() -> None:
     """An empty attribute, which HBase would drop, is sent neither by a text nor by `create`."""
     words = build_create_statement(PLAIN, ()).table.attributes
     assert ["rowkey.generation", "rowkey.declaration", "rowkey.design"] == list(words)
@@ -58,7 +58,7 @@ def test_no_word_is_empty() -> None:
 
 
 @pytest.mark.parametrize("name", ["default:logs", "hbase:logs"])
-def test_names_that_create_refuses(name: str) -> None:
+def test_ddl_refuses_the_table_names_that_create_refuses(name: str) -> None:
     """A table name that `create` refuses has no text either."""
     with pytest.raises(InvalidArgument, match="begins with HBase's own namespace"):
         build_create_statement(Design(name, "[id]", fields={"id": "u64"}), ())
@@ -71,7 +71,7 @@ def get_lines(outcome: Outcome) -> list[str]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_verb_prints_the_text(logs: Path, dialect: str) -> None:
+def test_the_ddl_command_prints_the_text_of_each_dialect(logs: Path, dialect: str) -> None:
     """`ddl` prints the text of the design in each dialect."""
     design = Design.read(logs)
     splits = design.splits.compute_boundaries(design.key).splits
@@ -79,14 +79,14 @@ def test_the_verb_prints_the_text(logs: Path, dialect: str) -> None:
     assert expected == get_lines(run("ddl", logs, "--dialect", dialect.replace("_", "-")))
 
 
-def test_every_dialect_has_its_word() -> None:
+def test_ddl_has_an_option_value_for_each_dialect() -> None:
     """`ddl` has an option value for each dialect, and prints the shell's by default."""
     (option,) = (one for one in command.params if one.name == "dialect")
     assert isinstance(option.type, Choice)
     assert [name.replace("_", "-") for name in DIALECTS] == list(option.type.choices)
 
 
-def test_boundaries_of_a_sample(logs: Path, tmp_path: Path) -> None:
+def test_ddl_with_sampled_splits_needs_a_sample(logs: Path, tmp_path: Path) -> None:
     """Sampled splits need a sample, and are those of `create`."""
     splits = '{ algorithm = "sample", regions = 4 }'
     logs.write_text(LOGS.replace("[bucket(host, 16)]", "").replace('"per_bucket"', splits))

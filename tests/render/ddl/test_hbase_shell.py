@@ -95,7 +95,7 @@ def build_expected_call(creation: CreateStatement) -> dict[str, Any]:
 @given(drawn=st.lists(draw_creations(NAMES | ANYTHING), min_size=1, max_size=20))
 # Each step of shrinking starts a Ruby.
 @settings(max_examples=15 if IS_LONG else 3, phases=[Phase.generate])
-def test_the_shell_is_asked_for_the_same_table(
+def test_names_attributes_and_keys_pass_ruby_unchanged(
     ruby: str, folder: Path, drawn: list[CreateStatement]
 ) -> None:
     """Names, attributes and keys pass Ruby unchanged, also with quotes, #{} and NUL."""
@@ -105,7 +105,9 @@ def test_the_shell_is_asked_for_the_same_table(
     )
 
 
-def test_what_is_drawn_is_drawn_each_time(ruby: str, folder: Path) -> None:
+def test_the_same_shell_text_creates_tables_with_different_random_attributes(
+    ruby: str, folder: Path
+) -> None:
     """The same text creates two tables with different random attributes."""
     creation = CreateStatement(
         build_table_schema("t", [Family("d")], {}), (), (), ("rowkey.table_id",)
@@ -115,7 +117,7 @@ def test_what_is_drawn_is_drawn_each_time(ruby: str, folder: Path) -> None:
     assert check_random_attributes(creation, one) == check_random_attributes(creation, other)
 
 
-def test_a_text_of_lines_stands_line_by_line(ruby: str, folder: Path) -> None:
+def test_an_attribute_of_several_lines_passes_ruby_unchanged(ruby: str, folder: Path) -> None:
     """A text with several lines is written line by line and passes Ruby unchanged."""
     for text in ("a\nb\n", "a\n\n#{b}", "\n\n"):
         creation = CreateStatement(build_table_schema("t", [Family("d")], {"word": text}))
@@ -125,14 +127,14 @@ def test_a_text_of_lines_stands_line_by_line(ruby: str, folder: Path) -> None:
     )[4:7]
 
 
-def test_long_keys_and_many(ruby: str, folder: Path) -> None:
+def test_ten_thousand_and_very_long_split_keys_pass_ruby_unchanged(ruby: str, folder: Path) -> None:
     """Ten thousand split keys, and one of the largest length, pass Ruby unchanged."""
     keys = [*(n.to_bytes(2) for n in range(1, 10_000)), b"\xff" * 32_000]
     creation = CreateStatement(build_table_schema("t", [Family("d")], {}), keys)
     assert [build_expected_call(creation)] == run_in_ruby(ruby, folder, [creation])
 
 
-def test_a_namespace_that_is_there(ruby: str, folder: Path) -> None:
+def test_the_shell_text_creates_a_table_in_an_existing_namespace(ruby: str, folder: Path) -> None:
     """If the namespace exists, the text says so and creates the table."""
     creation = CreateStatement(build_table_schema("shop:orders", [Family("d")], {}), [b"m"])
     told = "The namespace was not created: Namespace shop already exists\n"
@@ -141,7 +143,7 @@ def test_a_namespace_that_is_there(ruby: str, folder: Path) -> None:
     )
 
 
-def test_a_lifetime_without_end_has_its_name(ruby: str, folder: Path) -> None:
+def test_a_family_without_ttl_is_written_as_forever(ruby: str, folder: Path) -> None:
     """A family without ttl is written as FOREVER, which HBase's shell prints."""
     creation = CreateStatement(
         build_table_schema("t", [Family("d")], {}, explicit_defaults=["TTL"])
@@ -158,10 +160,12 @@ def test_text(ruby):
 
 
 @pytest.mark.parametrize(
-    ("required", "code", "says"),
+    ("required", "code", "message"),
     [pytest.param("0", 0, LEFT_OUT, marks=pytest.mark.long), ("1", 1, REQUIRED)],
 )
-def test_without_ruby(tmp_path: Path, required: str, code: int, says: str) -> None:
+def test_without_ruby_shell_tests_are_skipped_or_fail_if_required(
+    tmp_path: Path, required: str, code: int, message: str
+) -> None:
     """Without Ruby the test is skipped loudly, or fails where Ruby is required."""
     (tmp_path / "test_it.py").write_text(TAKES_THE_FIXTURE)
     plugins = ("-p", "oracles.plugin", "-p", "render.ddl.conftest", "-p", "no:cacheprovider")
@@ -180,5 +184,5 @@ def test_without_ruby(tmp_path: Path, required: str, code: int, says: str) -> No
         check=False,
     )
     assert code == done.returncode
-    assert says in done.stdout
+    assert message in done.stdout
     assert "ruby is not found in path" in done.stdout.lower()

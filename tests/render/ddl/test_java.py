@@ -87,7 +87,7 @@ def draw_named_creations() -> list[CreateStatement]:
     return list(found.values())
 
 
-def test_java_describes_the_same_table(java: Java, folder: Path) -> None:
+def test_names_attributes_and_keys_pass_java_unchanged(java: Java, folder: Path) -> None:
     """Names, attributes and keys pass Java unchanged, also with quotes, NUL and long texts."""
     keys = [*(n.to_bytes(2) for n in range(1, 10_000)), b"\xff" * 32_000]
     words = {"app.long": "é" * 100_000, "app.lines": "é\n" * 999, "app.many": "é\n" * 40_000}

@@ -111,7 +111,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("design", "maker", "opened_by"), CASES, indirect=["design"])
-def test_a_text_makes_the_table_of_create(
+def test_the_ddl_text_run_on_a_cluster_makes_the_table_of_create(
     design: Design,
     maker: str,
     opened_by: str,

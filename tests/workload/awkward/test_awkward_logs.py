@@ -159,7 +159,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("name", LOGS)
-def test_a_log_is_recognized_by_its_lines(tmp_path: Path, name: str) -> None:
+def test_a_log_format_is_recognized_by_its_lines(tmp_path: Path, name: str) -> None:
     """Time and values are read; a year that is missing is given by the option of the error."""
     log, line, time, values = LOGS[name]
     packing = list(PACKERS)[list(LOGS).index(name) % len(PACKERS)]
@@ -174,7 +174,7 @@ def test_a_log_is_recognized_by_its_lines(tmp_path: Path, name: str) -> None:
     assert [(time, *values.values())] * 30 == read_rows(path, fields, options)
 
 
-def test_the_recognized_log_is_told_and_declared_by_a_draft(tmp_path: Path) -> None:
+def test_a_draft_names_and_declares_the_recognized_log_format(tmp_path: Path) -> None:
     """`init` names the log, and the design reads the file without a further option."""
     path = tmp_path / "server.log"
     path.write_text("".join(
@@ -188,7 +188,7 @@ def test_the_recognized_log_is_told_and_declared_by_a_draft(tmp_path: Path) -> N
     assert "timestamp_ms" == draft.design.fields["time"].type.name
 
 
-def test_a_log_goes_on_into_the_next_year(tmp_path: Path) -> None:
+def test_log_times_without_a_year_continue_into_the_next_year(tmp_path: Path) -> None:
     """After December comes the January of the next year, and a late line is of the year before."""
     path = tmp_path / "messages.log"
     times = [
@@ -204,7 +204,7 @@ def test_a_log_goes_on_into_the_next_year(tmp_path: Path) -> None:
     ] == [time for (time,) in rows]  # fmt: skip
 
 
-def test_an_unknown_log_is_refused_with_a_pattern_that_works(tmp_path: Path) -> None:
+def test_an_unknown_log_is_refused_with_a_pattern_that_reads_it(tmp_path: Path) -> None:
     """The pattern of the error is an example of the grammar, and reads such a log."""
     path = tmp_path / "a.log"
     path.write_text("31.05.2024 10:00:00 all is well\n" * 9)
@@ -216,7 +216,7 @@ def test_an_unknown_log_is_refused_with_a_pattern_that_works(tmp_path: Path) -> 
     assert [("what is this",)] * 9 == read_rows(path, {"message": "text"}, options)
 
 
-def test_a_pattern_of_the_user_reads_a_log(tmp_path: Path) -> None:
+def test_a_declared_pattern_reads_a_log(tmp_path: Path) -> None:
     """Fixed text, names, skipped text, times and kinds are used in one pattern."""
     pattern = (
         '{client} {} {} [{time:%d/%b/%Y:%H:%M:%S %z}] "{method} {path} {}" {status:int} {bytes}'
@@ -228,7 +228,7 @@ def test_a_pattern_of_the_user_reads_a_log(tmp_path: Path) -> None:
     assert [("1.2.3.4", "2025-01-29T04:00:01", "/a", 200)] * 3 == rows
 
 
-def test_lines_of_another_form_are_counted(tmp_path: Path) -> None:
+def test_lines_that_do_not_follow_the_pattern_are_counted(tmp_path: Path) -> None:
     """Lines that follow no pattern are skipped and told, and many of them are refused."""
     path = tmp_path / "a.log"
     line = '1.2.3.4 - - [29/Jan/2025:04:00:01 +0000] "GET /a HTTP/1.1" 200 5\n'
@@ -266,7 +266,7 @@ def test_a_line_that_does_not_fit_is_named_by_its_number_in_the_file(tmp_path: P
     assert ["line 4 does not follow the format: 'wrong'"] == sample.skipped_rows.format_problems()
 
 
-def test_the_years_that_rows_were_given_are_told(tmp_path: Path) -> None:
+def test_the_years_given_to_log_times_without_a_year_are_reported(tmp_path: Path) -> None:
     """A log of times without a year says which years its rows are of, where these are several."""
     path = tmp_path / "a.log"
     times = ["Dec 30 10:00:00", "Dec 31 10:00:00", "Jan  1 10:00:00"]
@@ -301,7 +301,7 @@ POSTGRES = "".join(
         ),
     ],
 )
-def test_a_word_that_is_no_level_does_not_make_a_log_one_of_log4j(
+def test_a_log_with_a_zone_after_the_time_is_not_taken_for_log4j(
     tmp_path: Path, text: str, options: dict[str, Any]
 ) -> None:
     """A zone or an address after the time leaves it unrecognized, with options that read it."""
@@ -313,7 +313,7 @@ def test_a_word_that_is_no_level_does_not_make_a_log_one_of_log4j(
 
 
 @pytest.mark.parametrize("level", ["INFO", "warn", "[ERROR]", "D", "Information", "FATAL:"])
-def test_levels_of_any_spelling_are_levels(tmp_path: Path, level: str) -> None:
+def test_log_levels_of_any_spelling_are_recognized(tmp_path: Path, level: str) -> None:
     """The log is recognized, and its level is read as it is written."""
     path = tmp_path / "server.log"
     path.write_text(f"2024-05-06 10:00:00,123 {level} all is well\n" * 9)
@@ -328,7 +328,7 @@ ZONES = {
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_a_zone_that_a_pattern_does_not_read_is_refused_with_the_option(
+def test_a_log_with_an_unread_time_zone_is_refused_with_a_pattern_that_reads_it(
     tmp_path: Path, zone: str
 ) -> None:
     """The refusal names a pattern that reads the zone; the times are never taken for UTC."""
@@ -342,7 +342,7 @@ def test_a_zone_that_a_pattern_does_not_read_is_refused_with_the_option(
     assert [(f"2024-07-01T{hour}:00", "started")] * 3 == read_rows(path, fields, options)
 
 
-def test_a_zone_of_several_meanings_is_noted(tmp_path: Path) -> None:
+def test_an_ambiguous_time_zone_is_read_as_utc_with_a_note(tmp_path: Path) -> None:
     """CST is a zone of Chicago and of Shanghai: the times are UTC, and a note says so."""
     path = tmp_path / "app.log"
     path.write_text("2024-07-01 12:00:00 CST started\n" * 3)
@@ -355,9 +355,7 @@ def test_a_zone_of_several_meanings_is_noted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["UTC", "INFO", "GETTING", "ESTABLISHED", "-", "+0000"])
-def test_words_after_times_that_are_no_other_zone_are_not_refused(
-    tmp_path: Path, text: str
-) -> None:
+def test_a_word_after_the_time_that_is_no_zone_is_accepted(tmp_path: Path, text: str) -> None:
     """A level or a method after a time is no zone, and UTC is how the times are read."""
     path = tmp_path / "app.log"
     path.write_text(f"2024-07-01 12:00:00 {text} a\n" * 3)
@@ -374,7 +372,7 @@ def test_words_after_times_that_are_no_other_zone_are_not_refused(
         ("{time:%Y-%m-%d} {text}", "2024-07-01 -05", "-05"),
     ],
 )
-def test_a_number_with_a_sign_is_no_zone(
+def test_a_signed_number_after_the_time_is_not_taken_for_a_zone(
     tmp_path: Path, pattern: str, line: str, value: str
 ) -> None:
     """What a column takes after a time is a value, such as a temperature."""

@@ -50,7 +50,7 @@ READ: dict[str, tuple[bytes, Any, list[tuple[Any, ...]]]] = {
 
 
 @pytest.mark.parametrize("name", READ)
-def test_awkward_text_is_read(tmp_path: Path, name: str) -> None:
+def test_every_row_of_an_awkward_text_file_is_read(tmp_path: Path, name: str) -> None:
     """The rows of each file are exactly those that were written."""
     data, options, expected = READ[name]
     path = tmp_path / name
@@ -70,7 +70,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_another_encoding_is_refused_with_an_option_that_works(tmp_path: Path, name: str) -> None:
+def test_a_file_of_another_encoding_is_refused_with_an_option_that_reads_it(
+    tmp_path: Path, name: str
+) -> None:
     """The option that the error names reads the file."""
     data, expected = REFUSED[name]
     (tmp_path / name).write_bytes(data)
@@ -112,7 +114,7 @@ DRAFTED: dict[str, tuple[bytes, str, int]] = {
 
 
 @pytest.mark.parametrize("name", DRAFTED)
-def test_no_draft_is_made_of_a_wrong_header(tmp_path: Path, name: str) -> None:
+def test_a_wrong_header_makes_no_draft_but_an_option_that_works(tmp_path: Path, name: str) -> None:
     """The first option that the error names makes a draft with every row of the file."""
     data, problem, row_count = DRAFTED[name]
     path = tmp_path / name
@@ -134,7 +136,7 @@ def test_no_draft_is_made_of_a_wrong_header(tmp_path: Path, name: str) -> None:
         ("two-dates.csv", b"d1,d2,t1\n2024-01-01,2024-01-02,10:00\n", "belong together"),
     ],
 )
-def test_a_file_that_shows_too_little_is_refused(
+def test_a_file_that_shows_too_little_makes_no_draft(
     tmp_path: Path, name: str, data: bytes, problem: str
 ) -> None:
     """An empty file, one without rows, a cut one and dates without their times make no draft."""
@@ -144,7 +146,9 @@ def test_a_file_that_shows_too_little_is_refused(
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.csv.gz"])
-def test_a_file_without_a_mark_is_not_in_utf_16(tmp_path: Path, name: str) -> None:
+def test_a_file_declared_utf_16_without_byte_order_mark_is_refused(
+    tmp_path: Path, name: str
+) -> None:
     """A file that is declared in UTF-16 and has no byte order mark is refused, not a crash."""
     data = PLAIN.encode()
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
@@ -153,7 +157,7 @@ def test_a_file_without_a_mark_is_not_in_utf_16(tmp_path: Path, name: str) -> No
         read_rows(tmp_path / name, FIELDS, {"kind": kind, "encoding": "utf-16"})
 
 
-def test_row_numbers_of_data_frames_are_left_out_of_a_draft(tmp_path: Path) -> None:
+def test_the_row_number_column_of_a_data_frame_is_left_out_of_a_draft(tmp_path: Path) -> None:
     """A column without a name is left out, and the draft says so."""
     path = tmp_path / "a.csv"
     path.write_text(",host,id\n" + "".join(f"{n},h{n % 9},{n + 17850}.0\n" for n in range(300)))
@@ -164,7 +168,7 @@ def test_row_numbers_of_data_frames_are_left_out_of_a_draft(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("name", "data"), [("a.csv", b"#a,b\n1,2\n"), ("a.txt", b"#a b\n1 2\n")])
-def test_names_may_begin_with_a_number_sign(tmp_path: Path, name: str, data: bytes) -> None:
+def test_a_header_may_begin_with_a_number_sign(tmp_path: Path, name: str, data: bytes) -> None:
     """One such line holds the names, as many programs write it."""
     (tmp_path / name).write_bytes(data)
     assert {"#a", "b"} == set(draft_design(tmp_path / name).design.fields)
@@ -173,7 +177,9 @@ def test_names_may_begin_with_a_number_sign(tmp_path: Path, name: str, data: byt
 @pytest.mark.parametrize(
     "data", [b"a,b\n1,'x,y'\n2,'y,z'\n", b'a,b\n1,"\\"x\\",y"\n2,"\\"y\\",z"\n']
 )
-def test_no_names_are_proposed_for_quotes_that_are_not_read(tmp_path: Path, data: bytes) -> None:
+def test_no_column_names_are_proposed_for_values_in_unsupported_quotes(
+    tmp_path: Path, data: bytes
+) -> None:
     """Values in other quotes are divided, so that their number is not that of the columns."""
     (tmp_path / "a.csv").write_bytes(data)
     with pytest.raises(SampleError, match="2 of 2 lines do not follow the format") as caught:
@@ -182,7 +188,7 @@ def test_no_names_are_proposed_for_quotes_that_are_not_read(tmp_path: Path, data
 
 
 @pytest.mark.parametrize("head", ["\n\n", "Report of 2024\n\n", "Report\n"])
-def test_lines_above_the_names_are_skipped_by_the_option_of_the_refusal(
+def test_lines_above_the_header_are_skipped_by_the_suggested_option(
     tmp_path: Path, head: str
 ) -> None:
     """Empty lines and a title are not taken for the end of the file or for the names."""
@@ -195,7 +201,9 @@ def test_lines_above_the_names_are_skipped_by_the_option_of_the_refusal(
     assert [("web", 1)] * 9 == read_rows(path, fields, options)
 
 
-def test_a_line_that_is_no_row_is_named_after_empty_and_joined_lines(tmp_path: Path) -> None:
+def test_a_malformed_line_is_named_by_its_number_after_empty_and_joined_lines(
+    tmp_path: Path,
+) -> None:
     """The line is that of the file, whatever lines are empty or part of a value before it."""
     path = tmp_path / "events.csv"
     text = 'title\nhost,n\n\n"a\nb",1\n\nweb,2,3\nweb,4\n"c,5\nd",6,7\n'

@@ -27,7 +27,7 @@ OPEN_QUOTES = {
 
 @pytest.mark.parametrize("name", OPEN_QUOTES)
 @pytest.mark.parametrize("columns", [["host", "n", "note"], ["n"]])
-def test_a_quote_that_is_not_closed_is_refused_with_its_line(
+def test_an_unclosed_quote_is_refused_with_its_line(
     tmp_path: Path, name: str, columns: list[str]
 ) -> None:
     """Also in a column that is not read; no row with the rest of the file is delivered."""
@@ -43,9 +43,7 @@ def test_a_quote_that_is_not_closed_is_refused_with_its_line(
 @pytest.mark.parametrize(
     "data", [b'a,n\nb,5"\nc"d,6\n', b'a,n\n"b\nb",5\n', b'a,n\n"",""\n"b",""', b"a\n"]
 )
-def test_quotes_that_are_closed_or_belong_to_values_are_not_refused(
-    tmp_path: Path, data: bytes
-) -> None:
+def test_closed_quotes_and_quotes_within_values_are_accepted(tmp_path: Path, data: bytes) -> None:
     """A quote opens a value only at its start; the end of the last line may be missing."""
     path = tmp_path / "events.csv"
     path.write_bytes(data)
@@ -62,7 +60,7 @@ ROWS = "".join(f"web-{n},2024-05-06 10:{n:02d}:00,m{n}\n" for n in range(10, 60)
 @pytest.mark.parametrize(
     ("sign", "column", "count"), [(",m", "note", 10), (",2024-05-06 10:", "when", 9)]
 )
-def test_rows_within_a_quoted_value_are_told(
+def test_rows_joined_by_two_quotes_are_reported(
     tmp_path: Path, sign: str, column: str, count: int
 ) -> None:
     """Two quotes that begin values join the rows between them to one value."""
@@ -91,7 +89,7 @@ def test_rows_within_a_quoted_value_are_told(
         "Main Street\nParis, FR, EU",
     ],
 )
-def test_texts_of_several_lines_are_not_told_to_be_rows(tmp_path: Path, note: str) -> None:
+def test_texts_of_several_lines_are_not_reported_as_joined_rows(tmp_path: Path, note: str) -> None:
     """Lines with as many commas as a row are text where their values do not look like a row's."""
     path = tmp_path / "events.csv"
     path.write_text("host,when,note\n" + ROWS.replace("m20", f'"{note}"'))
@@ -110,7 +108,7 @@ def test_an_address_of_two_lines_is_one_value(tmp_path: Path) -> None:
     assert [] == sample_format.assumptions
 
 
-def test_rows_within_a_column_that_is_not_read_are_told_too(tmp_path: Path) -> None:
+def test_rows_joined_within_an_unread_column_are_reported(tmp_path: Path) -> None:
     """Rows that two quotes join to a value vanish with its column, so all columns are searched."""
     path = tmp_path / "events.csv"
     rows = ROWS.replace(",m20", ',"m20').replace(",m30", ',"m30')
@@ -123,7 +121,7 @@ def test_rows_within_a_column_that_is_not_read_are_told_too(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("columns", [None, ["host"]])
-def test_joined_rows_are_looked_for_once(
+def test_joined_rows_are_searched_for_once_per_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: list[str] | None
 ) -> None:
     """Later passes over the same file do not search it again."""

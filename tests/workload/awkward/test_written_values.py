@@ -83,7 +83,7 @@ CHOICES = {
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_uncertain_times_are_refused_with_options_that_work(tmp_path: Path, name: str) -> None:
+def test_ambiguous_times_are_refused_with_options_that_read_them(tmp_path: Path, name: str) -> None:
     """Each option that the error names reads the file, each in its own way."""
     kind, text, expected = CHOICES[name]
     path = tmp_path / "a.csv"
@@ -115,7 +115,7 @@ def test_numbers_of_known_layouts_are_read(tmp_path: Path, name: str) -> None:
     assert (len(texts), expected) == (len(rows), str(rows[0][0]))
 
 
-def test_the_place_of_a_short_year_is_seen_from_many_rows(tmp_path: Path) -> None:
+def test_the_place_of_a_two_digit_year_is_found_from_many_rows(tmp_path: Path) -> None:
     """Days that vary are no years: `17/06/09` is of 2017 here, and `09/13/17` in September."""
     path = tmp_path / "a.csv"
     for texts, expected in (
@@ -126,7 +126,7 @@ def test_the_place_of_a_short_year_is_seen_from_many_rows(tmp_path: Path) -> Non
         assert expected == read_rows(path, {"when": "timestamp_s"})[0][0]
 
 
-def test_an_uncertain_mark_of_decimals_is_refused_with_options_that_work(tmp_path: Path) -> None:
+def test_an_ambiguous_decimal_mark_is_refused_with_options_that_work(tmp_path: Path) -> None:
     """`1,234` is 1234 or 1.234; each option that the error names reads it so."""
     path = tmp_path / "a.csv"
     path.write_text("v;host\n1,234;a\n5,678;b\n")
@@ -136,7 +136,7 @@ def test_an_uncertain_mark_of_decimals_is_refused_with_options_that_work(tmp_pat
 
 
 @pytest.mark.parametrize("name", ["ts", "Date", "Time"])
-def test_a_date_and_a_time_of_day_are_joined_by_an_option(tmp_path: Path, name: str) -> None:
+def test_the_join_option_makes_one_column_of_date_and_time(tmp_path: Path, name: str) -> None:
     """`join` makes one column of two, with a space between them; it may have the name of one."""
     path = tmp_path / "a.csv"
     path.write_text("Date,Time,host\n03.11.2025,12:00:01,a\n13.11.2025,,b\n14.11.2025,9:00:00,c\n")
@@ -162,7 +162,7 @@ def test_a_date_and_a_time_of_day_are_joined_by_an_option(tmp_path: Path, name: 
         ({"year": 0}, "0 is out of range"),
     ],
 )
-def test_malformed_options_are_refused(tmp_path: Path, options: Any, problem: str) -> None:
+def test_a_malformed_sample_option_is_refused(tmp_path: Path, options: Any, problem: str) -> None:
     """The error of an option names the option and what is allowed."""
     said = get_refusal(tmp_path / "a.csv", {"ts": "timestamp_s"}, {"kind": "csv", **options})
     assert said.startswith("sample.format.")
@@ -171,7 +171,7 @@ def test_malformed_options_are_refused(tmp_path: Path, options: Any, problem: st
 
 
 @pytest.mark.parametrize("kind", ["csv", "json_lines"])
-def test_columns_that_only_the_options_name_are_told(tmp_path: Path, kind: str) -> None:
+def test_columns_that_only_the_sample_options_name_are_reported(tmp_path: Path, kind: str) -> None:
     """A misspelt column of `times`, `numbers` and `join` is told; the others are read."""
     path = tmp_path / "a"
     path.write_text("v, when \n1,2\n" if kind == "csv" else '{"v": 1, "when": 2}\n')
@@ -188,7 +188,7 @@ def test_columns_that_only_the_options_name_are_told(tmp_path: Path, kind: str) 
     assert said in [str(one) for one in sample.assumptions]
 
 
-def test_joins_may_share_a_column(tmp_path: Path) -> None:
+def test_two_joins_may_share_a_date_column(tmp_path: Path) -> None:
     """A date that is joined with two times of day makes two times, and nothing is missing."""
     path = tmp_path / "a.csv"
     path.write_text("date,t1,t2\n2024-01-31,10:00,11:00\n")
@@ -203,7 +203,7 @@ def test_joins_may_share_a_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["1e19", "9.3e18", "1e30"])
-def test_counts_with_an_exponent_beyond_64_bits_are_no_times(text: str) -> None:
+def test_a_count_with_an_exponent_beyond_64_bits_is_no_time(text: str) -> None:
     """Such a count is no time, and the others of its column are."""
     times = parse_layout("epoch_ns").parse_column(pa.array([text, "1700000000000000000"]))
     assert [False, True] == times.is_valid.tolist()
@@ -213,7 +213,7 @@ EXACT_NS = [1_764_191_234_123_456_789, 1_764_191_234_123_456_787]
 
 
 @pytest.mark.parametrize("other", ["-1764191234123456789", "+1764191234123456789", "1.5e18"])
-def test_a_sign_or_an_exponent_changes_no_other_count(other: str) -> None:
+def test_counts_next_to_one_with_a_sign_or_exponent_stay_exact(other: str) -> None:
     """Counts of 19 digits are exact next to one with a sign or an exponent, which is read too."""
     times = parse_layout("epoch_ns").parse_column(pa.array([*map(str, EXACT_NS), other]))
     counts = [
@@ -231,7 +231,7 @@ def test_counts_before_1970_are_read_exactly(text: str) -> None:
     assert Decimal(text) * 10**9 == count
 
 
-def test_counts_beyond_64_bits_with_a_sign_are_no_times() -> None:
+def test_an_unsigned_count_beyond_63_bits_is_no_time() -> None:
     """An unsigned count that has no signed value is no time, and no other one."""
     times = parse_layout("epoch_ns").parse_column(
         pa.array([1, 2**63 - 1, 2**63, 2**64 - 1], pa.uint64())
@@ -240,14 +240,16 @@ def test_counts_beyond_64_bits_with_a_sign_are_no_times() -> None:
 
 
 @pytest.mark.parametrize("zone", ["+9999", "+2400", "-0060", "+24:00"])
-def test_zones_that_no_clock_has_are_no_times(zone: str) -> None:
+def test_a_time_zone_offset_of_24_hours_or_more_is_invalid(zone: str) -> None:
     """An offset has less than 24 hours and 60 minutes."""
     times = parse_layout("%Y-%m-%d %H:%M %z").parse_column(pa.array([f"2024-01-31 10:00 {zone}"]))
     assert not times.is_valid.any()
 
 
 @pytest.mark.parametrize("unit", ["epoch_s", "epoch_ms", "epoch_us", "epoch_ns"])
-def test_counts_of_today_are_read_in_every_unit(tmp_path: Path, unit: str) -> None:
+def test_counts_of_a_current_time_are_read_in_every_declared_unit(
+    tmp_path: Path, unit: str
+) -> None:
     """A declared count is read as text, with 10 to 19 digits, to the millisecond."""
     digits = {"epoch_s": 0, "epoch_ms": 3, "epoch_us": 6, "epoch_ns": 9}[unit]
     path = tmp_path / "a.csv"
@@ -258,7 +260,7 @@ def test_counts_of_today_are_read_in_every_unit(tmp_path: Path, unit: str) -> No
 
 
 @pytest.mark.parametrize("digits", [0, 6, 9])
-def test_counts_of_another_unit_are_refused(tmp_path: Path, digits: int) -> None:
+def test_counts_in_another_unit_are_refused_with_the_option(tmp_path: Path, digits: int) -> None:
     """Seconds, micro- and nanoseconds in a field of milliseconds are refused with the option."""
     path = tmp_path / "a.csv"
     path.write_text("v,when\n" + f"1,{1_764_191_234 * 10**digits}\n" * 30)
@@ -266,7 +268,7 @@ def test_counts_of_another_unit_are_refused(tmp_path: Path, digits: int) -> None
     assert f'when = "{unit}"' in get_refusal(path, {"v": "u32", "when": "timestamp_ms"})
 
 
-def test_bytes_that_an_encoding_does_not_have_are_no_values(tmp_path: Path) -> None:
+def test_a_row_with_bytes_outside_of_the_encoding_is_skipped(tmp_path: Path) -> None:
     """A row with such bytes is left out and counted, as one that is not UTF-8."""
     path = tmp_path / "a.csv"
     path.write_bytes(b"host,v\n" + "\u4f60,1\n".encode("gbk") * 60 + b"h\xff\xff,2\n")
@@ -275,7 +277,7 @@ def test_bytes_that_an_encoding_does_not_have_are_no_values(tmp_path: Path) -> N
     )
 
 
-def test_addresses_are_no_numbers(tmp_path: Path) -> None:
+def test_ip_addresses_are_not_taken_for_numbers(tmp_path: Path) -> None:
     """An IPv4 address is not taken for a number with groups of digits."""
     path = tmp_path / "a.csv"
     path.write_text("v,ip\n" + "1,0.100.100.100\n" * 30)
@@ -285,7 +287,7 @@ def test_addresses_are_no_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("times", "is_told"), [(["13/11/68", "14/11/69"], True), (["13/11/2068", "14/11/1969"], False)]
 )
-def test_the_century_of_short_years_is_told(
+def test_the_century_of_two_digit_years_is_reported(
     tmp_path: Path, times: list[str], is_told: bool
 ) -> None:
     """Years of two digits are those of the next century up to 68."""
@@ -306,7 +308,7 @@ def read_numbers(path: Path, text: str, options: Any = None) -> tuple[list[Any],
     return [row["v"] for row in rows], " ".join(map(str, sample.assumptions))
 
 
-def test_a_point_that_may_group_thousands_is_told(tmp_path: Path) -> None:
+def test_a_point_that_may_group_thousands_is_reported(tmp_path: Path) -> None:
     """Where semicolons separate values, 1.037 may be 1037; what is told reads it so."""
     path = tmp_path / "a.csv"
     numbers, told = read_numbers(path, "v;host\n1.037;a\n25.500;b\n")
@@ -319,14 +321,14 @@ def test_a_point_that_may_group_thousands_is_told(tmp_path: Path) -> None:
         assert (1.037, False) == (numbers[0], "thousands" in told)
 
 
-def test_a_zero_before_a_comma_proves_that_it_marks_decimals(tmp_path: Path) -> None:
+def test_a_zero_before_a_comma_proves_a_decimal_comma(tmp_path: Path) -> None:
     """No group of thousands follows a zero: `0,005` is no number of 1,234.56."""
     numbers, told = read_numbers(tmp_path / "a.csv", "v;host\n0,005;a\n1,234;b\n")
     assert [0.005, 1.234] == numbers
     assert "the numbers of v are written as 1.234,56, such as 0,005" in told
 
 
-def test_dropped_times_of_day_of_a_date_are_counted(tmp_path: Path) -> None:
+def test_times_of_day_dropped_from_a_date_are_counted(tmp_path: Path) -> None:
     """Midnight is no more than the day; a note has the number of the others and one of them."""
     texts = ["2024-03-04T10:11:12", "2024-03-05 00:00", "2024-03-06", "2024-03-07T23:30:00-05:00"]
     (tmp_path / "a.csv").write_text("d\n" + "".join(f"{text}\n" for text in texts))
@@ -341,7 +343,7 @@ def test_dropped_times_of_day_of_a_date_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
-def test_nan_is_null_in_a_field_that_can_be_null(tmp_path: Path, name: str) -> None:
+def test_nan_is_null_in_a_nullable_field(tmp_path: Path, name: str) -> None:
     """The rows are kept, and a note has the number of such values; else the rows are named."""
     path = tmp_path / name
     numbers = [1.5, float("nan"), 2.5, float("nan"), *[3.5] * 5]
@@ -369,7 +371,7 @@ def test_nan_is_null_in_a_field_that_can_be_null(tmp_path: Path, name: str) -> N
     ["%b %d %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%d-%b-%Y", "%d/%b/%Y", "%Y-%m-%d",
      "%Y/%m/%d", "%Y.%m.%d", "%Y-%b-%d", "%b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %Y"],
 )  # fmt: skip
-def test_the_first_days_of_months_have_one_layout(layout: str) -> None:
+def test_first_days_of_months_have_one_layout(layout: str) -> None:
     """A year such as 2010 is no time of day, and nothing is asked where only one order is."""
     days = [
         datetime(year, month, 1, tzinfo=UTC) for year in range(2000, 2024) for month in (1, 2, 12)
