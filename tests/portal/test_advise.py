@@ -67,7 +67,7 @@ def search_here(folder: Path, text: str = HOT) -> Advice:
     return search(rowkey.Design.loads(text), folder / "events.csv")
 
 
-def test_advice_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
+def test_the_advice_page_shows_what_the_command_advises(tmp_path: Path, app: Starlette) -> None:
     """The document is that of `rowkey advise -f json`; each card has its key, verdict and diff."""
     client = open_client(app)
     path = search_keys(client)
@@ -91,7 +91,7 @@ def test_advice_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
     assert path in client.get("/advice").text
 
 
-def test_a_key_is_adopted(tmp_path: Path, app: Starlette) -> None:
+def test_an_adopted_key_writes_what_advise_write_writes(tmp_path: Path, app: Starlette) -> None:
     """The file becomes what `rowkey advise --write` writes, with its comments, and only once."""
     client = open_client(app)
     path = search_keys(client)
@@ -116,7 +116,7 @@ def test_a_key_is_adopted(tmp_path: Path, app: Starlette) -> None:
     assert [True, False] == [one in page for one in ("has changed since", 'name="pick"')]
 
 
-def test_tables_are_adopted(tmp_path: Path, app: Starlette) -> None:
+def test_adopted_tables_are_all_written_or_none(tmp_path: Path, app: Starlette) -> None:
     """Where several tables are proposed, one form writes all their files, or none of them."""
     designs = tmp_path / "designs"
     (designs / "logs.toml").write_text(TWO_READS, "utf-8")
@@ -146,7 +146,9 @@ def test_tables_are_adopted(tmp_path: Path, app: Starlette) -> None:
     assert result["has_companions"] == bool(written[0].companions)
 
 
-def test_a_sample_outside_is_not_searched(tmp_path: Path, app: Starlette) -> None:
+def test_advice_does_not_read_a_sample_outside_of_the_folder(
+    tmp_path: Path, app: Starlette
+) -> None:
     """A design cannot make a search read a file outside of the folder as its sample."""
     (tmp_path / "secret.csv").write_text(EVENTS, "utf-8")
     text = f'{HOT}\n[sample]\npath = "../secret.csv"\n'

@@ -16,7 +16,7 @@ from rowkey.portal.screens.audit import PAGE_ENTRIES
 from rowkey.portal.users.audit import AuditLog
 
 
-def test_entries_of_many_writers_are_whole(tmp_path: Path) -> None:
+def test_audit_entries_of_many_threads_are_each_one_line(tmp_path: Path) -> None:
     """Entries that several threads append at once are each one line."""
     path = tmp_path / "state" / "audit.jsonl"
     with ThreadPoolExecutor(4) as pool:
@@ -27,7 +27,7 @@ def test_entries_of_many_writers_are_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("window", [400, 1 << 20])
-def test_the_newest_entries_come_first(
+def test_audit_pages_list_each_entry_once_newest_first(
     tmp_path: Path, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages from the end to the start have each entry once, and no line that a crash has cut."""
@@ -51,7 +51,7 @@ def test_the_newest_entries_come_first(
         assert list(expected) == found
 
 
-def test_an_entry_after_a_cut_one_is_whole(tmp_path: Path) -> None:
+def test_an_audit_entry_after_a_truncated_one_begins_a_new_line(tmp_path: Path) -> None:
     """An entry that is appended to a line that a kill has cut begins a line of its own."""
     log = AuditLog(tmp_path / "audit.jsonl")
     log.append("ann", "save", "a")
@@ -63,7 +63,7 @@ def test_an_entry_after_a_cut_one_is_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "endless link"])
-def test_what_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
+def test_a_pipe_or_folder_in_place_of_the_audit_log_is_refused(tmp_path: Path, kind: str) -> None:
     """A pipe, a folder or a device in the place of the log is refused at once, by its name."""
     path = tmp_path / "audit.jsonl"
     if kind == "pipe":
@@ -78,7 +78,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
         AuditLog(path).append("ann", "save", "file")
 
 
-def test_a_login_that_cannot_be_noted_is_unavailable(tmp_path: Path) -> None:
+def test_nobody_can_log_in_while_the_audit_log_is_not_writable(tmp_path: Path) -> None:
     """Without its audit log the portal lets nobody in, and does not tell strangers its path."""
     app = build_portal(tmp_path, users_file=write_users(tmp_path))
     app.state.portal.audit.path.mkdir(parents=True)
@@ -88,7 +88,7 @@ def test_a_login_that_cannot_be_noted_is_unavailable(tmp_path: Path) -> None:
     assert 401 == client.get("/", follow_redirects=False).status_code
 
 
-def test_operators_read_the_log(tmp_path: Path) -> None:
+def test_only_operators_read_the_audit_log(tmp_path: Path) -> None:
     """The page and the document show who did what, newest first and paged; others are refused."""
     app = build_portal(tmp_path, users_file=write_users(tmp_path))
     for number in range(PAGE_ENTRIES):
@@ -109,7 +109,7 @@ def test_operators_read_the_log(tmp_path: Path) -> None:
     assert 422 == client.get("/audit", params={"end": "-1"}).status_code
 
 
-def test_a_value_cannot_write_an_entry(tmp_path: Path) -> None:
+def test_a_user_name_with_a_line_feed_stays_within_its_audit_entry(tmp_path: Path) -> None:
     """A name with a line feed, or a very long one, stays within its entry."""
     log = AuditLog(tmp_path / "audit.jsonl")
     log.append("ann", "save", 'x\n{"user":"eve"}', text="y" * 10_000)

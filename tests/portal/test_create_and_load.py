@@ -66,7 +66,7 @@ def load(client: TestClient, content: str, **form: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
-def test_a_table_is_created_and_loaded(tmp_path: Path, scheme: str) -> None:
+def test_a_table_is_created_and_loaded_as_by_the_commands(tmp_path: Path, scheme: str) -> None:
     """Regions are those of `rowkey create`, rows those of `rowkey load`; refused ones are told."""
     url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     client = open_client(build_portal(tmp_path, url))
@@ -104,7 +104,7 @@ def test_a_table_is_created_and_loaded(tmp_path: Path, scheme: str) -> None:
     assert ["create", "end of create", "upload sample", "load", "end of load"] == actions[1:]
 
 
-def test_the_story_ends_evenly(tmp_path: Path) -> None:
+def test_a_table_created_with_an_adopted_key_has_even_regions(tmp_path: Path) -> None:
     """Drop a log, see it HOT, adopt a pick, create, load: the rows lie evenly in the regions."""
     url = f"memory:{tmp_path}"
     app = build_portal(tmp_path, url)
@@ -138,7 +138,7 @@ def check_report(page: str) -> list[str]:
     return [str(one.get("href")) for tag, one in PageReader(page).elements if tag == "a"]
 
 
-def test_regions_follow_a_chosen_sample(tmp_path: Path) -> None:
+def test_split_keys_come_from_the_sample_chosen_in_the_form(tmp_path: Path) -> None:
     """A design whose regions follow from a sample is created by the file that is chosen."""
     url = f"memory:{tmp_path}"
     client = open_client(build_portal(tmp_path, url))
@@ -155,7 +155,7 @@ def test_regions_follow_a_chosen_sample(tmp_path: Path) -> None:
         assert list(expected) == [one.start for one in table.regions()][1:]
 
 
-def test_a_changed_file_creates_nothing(tmp_path: Path) -> None:
+def test_a_design_file_that_changed_since_it_was_shown_creates_no_table(tmp_path: Path) -> None:
     """What is created is what the page showed: a file that has changed since is refused."""
     client = open_client(build_portal(tmp_path, f"memory:{tmp_path}"))
     etag = read_form(client)["etag"]
@@ -164,7 +164,9 @@ def test_a_changed_file_creates_nothing(tmp_path: Path) -> None:
     assert 404 == client.get(PAGE).status_code
 
 
-def test_a_load_is_cancelled_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cancelled_load_is_continued_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A cancelled load keeps what it wrote; the next one goes on, or begins at the first row."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -189,7 +191,7 @@ def test_a_load_is_cancelled_and_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
         assert before == wait_for_step(client)["result"]["rows_before"]
 
 
-def test_the_last_step_outlives_the_portal(tmp_path: Path) -> None:
+def test_the_result_of_the_last_step_is_shown_after_a_restart_of_the_portal(tmp_path: Path) -> None:
     """After a restart its result is shown in each language; one that was running is interrupted."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -211,7 +213,7 @@ def test_the_last_step_outlives_the_portal(tmp_path: Path) -> None:
         assert None is client.get(PAGE, headers=JSON).json()["step"]
 
 
-def test_only_operators_create_and_load(tmp_path: Path) -> None:
+def test_only_operators_create_and_load_tables(tmp_path: Path) -> None:
     """Designers see what would be created, and their requests to do it answer 403."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -224,7 +226,7 @@ def test_only_operators_create_and_load(tmp_path: Path) -> None:
             assert (403 != client.post(path).status_code) == is_allowed
 
 
-def test_hostile_names_create_and_load_nothing(tmp_path: Path) -> None:
+def test_invalid_names_create_and_load_nothing(tmp_path: Path) -> None:
     """Names that are no names answer an error; values of a refused row appear as text."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -239,7 +241,7 @@ def test_hostile_names_create_and_load_nothing(tmp_path: Path) -> None:
     check_page(client.get(PAGE, params={"lang": "zh"}).text)
 
 
-def test_a_step_that_ends_while_its_page_is_made_is_shown_as_running(
+def test_a_step_that_ends_while_its_page_is_rendered_is_shown_as_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page then follows the step and opens again, in place of one without the next link."""

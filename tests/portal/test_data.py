@@ -30,7 +30,7 @@ ROWS = [{"host": f"web-{at % 3}", "ts": 1_000 * at, "note": f"note {at}"} for at
 
 
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
-def test_pages_give_each_row_once(tmp_path: Path, scheme: str) -> None:
+def test_the_pages_of_a_table_show_each_row_once(tmp_path: Path, scheme: str) -> None:
     """The pages together are what a scan returns, in its order."""
     url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
@@ -54,7 +54,7 @@ def test_pages_give_each_row_once(tmp_path: Path, scheme: str) -> None:
     assert [True, True] == [one in page.text for one in ("1970-01-01T00:00:03", "下一页")]
 
 
-def test_mistakes_in_conditions_are_named(tmp_path: Path) -> None:
+def test_a_mistake_in_a_condition_answers_422_with_the_reason(tmp_path: Path) -> None:
     """A wrong condition, order, limit or token answers 422 and says what is wrong."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -66,7 +66,7 @@ def test_mistakes_in_conditions_are_named(tmp_path: Path) -> None:
     assert 422 == client.get("/tables/logs/row", params={"row": "[1"}).status_code
 
 
-def test_a_row_shows_all_its_versions(tmp_path: Path) -> None:
+def test_the_page_of_a_row_shows_all_versions_of_its_cells(tmp_path: Path) -> None:
     """The page of a row has each stored cell with its time, and the delete of a deleted row."""
     url = f"memory:{tmp_path}"
     text = f"{LOGS}\n[families.d]\nversions = 3\n"
@@ -89,7 +89,7 @@ def test_a_row_shows_all_its_versions(tmp_path: Path) -> None:
     assert 404 == client.get("/tables/logs/row", params=missing).status_code
 
 
-def test_pages_tell_of_undeclared_cells(tmp_path: Path) -> None:
+def test_pages_of_rows_count_the_cells_of_other_programs(tmp_path: Path) -> None:
     """A page of rows says how many cells and rows of other programs it leaves out; a row which."""
     url = f"memory:{tmp_path}"
     client = open_client(build_portal(tmp_path, url))
@@ -113,7 +113,7 @@ def test_pages_tell_of_undeclared_cells(tmp_path: Path) -> None:
         assert "in a column that the design does not declare" in page.text
 
 
-def test_pages_leave_out_rows_that_cannot_be_decoded(tmp_path: Path) -> None:
+def test_pages_of_rows_leave_out_and_count_rows_that_cannot_be_decoded(tmp_path: Path) -> None:
     """A page of rows leaves out, counts and names such rows; an export is refused by their key."""
     url = f"memory:{tmp_path}"
     client = open_client(build_portal(tmp_path, url))
@@ -140,7 +140,7 @@ def test_pages_leave_out_rows_that_cannot_be_decoded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["[host]", "[salt(4)][host]"])
-def test_pages_of_shared_rows_tell_of_undeclared_cells(key: str) -> None:
+def test_pages_of_rows_shared_by_events_count_the_cells_of_other_programs(key: str) -> None:
     """A page of events that share rows counts the cells of other programs, also those of none."""
     fields = {"host": "text", "n": {"type": "u16", "at": "qualifier"}, "v": "u8"}
     design = rowkey.Design("t", key, fields=fields, families={"d": {}})
@@ -155,7 +155,7 @@ def test_pages_of_shared_rows_tell_of_undeclared_cells(key: str) -> None:
         assert (300, 3, 3) == (len(page.rows), found.cell_count, found.row_count)
 
 
-def test_pages_of_companions_tell_of_undeclared_cells(tmp_path: Path) -> None:
+def test_pages_of_a_table_with_companions_count_the_cells_of_other_programs(tmp_path: Path) -> None:
     """A page of a table with companions counts the undeclared cells of the table that is read."""
     with rowkey.open(companion_tables.write_designs(tmp_path), "memory:") as table:
         row = {"user": "a", "at": 7, "number": 1, "note": None, "amount": 5}
@@ -180,7 +180,7 @@ def test_pages_of_companions_tell_of_undeclared_cells(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_link_finds_its_row(field: Any) -> None:
+def test_the_link_of_each_row_leads_to_that_row(field: Any) -> None:
     """The link of each row of a page leads to the row that the page shows, of any type."""
     field = {"type": field, "width": 5} if field == "digits" else field
     fields = {"id": field, "z": "u8", "note": "text"}
@@ -198,7 +198,7 @@ def test_a_link_finds_its_row(field: Any) -> None:
             )
 
 
-def test_hostile_rows_are_only_shown(tmp_path: Path) -> None:
+def test_values_with_markup_appear_as_text_on_row_pages(tmp_path: Path) -> None:
     """Values that try to become a part of the page appear as text, and their links work."""
     url = f"memory:{tmp_path}"
     texts = [one for one in HOSTILE if len(one.encode()) <= 40]
@@ -220,7 +220,7 @@ def test_hostile_rows_are_only_shown(tmp_path: Path) -> None:
         check_page(client.get("/tables/logs/row", params={"row": text}).text)
 
 
-def test_an_export_holds_no_formulas(tmp_path: Path) -> None:
+def test_an_exported_csv_has_no_formulas(tmp_path: Path) -> None:
     """No cell of the CSV begins with =, +, - or @, unless it is a number."""
     url = f"memory:{tmp_path}"
     starts = ["=1+1", "+1", "-1", "@A1", "\t=1", "plain", 'a,"b"\n=c']
@@ -242,7 +242,7 @@ def test_an_export_holds_no_formulas(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limits", [ReadLimits(-1.0, 1 << 40), ReadLimits(3_600.0, 0)])
-def test_a_search_beyond_its_limits_goes_on_from_its_token(
+def test_a_search_that_stops_at_its_limit_continues_from_its_token(
     tmp_path: Path, limits: ReadLimits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages that stop before the first match lead to the next, and together give every match."""
@@ -273,7 +273,7 @@ def test_a_search_beyond_its_limits_goes_on_from_its_token(
     assert (422, True) == (answer.status_code, "not found within" in answer.text)
 
 
-def test_a_page_of_large_rows_fits_into_memory(
+def test_rows_larger_than_the_memory_of_a_page_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that are together larger than the memory for a page are refused; fewer are shown."""
@@ -291,7 +291,7 @@ def test_a_page_of_large_rows_fits_into_memory(
     assert 1 == len(few["rows"])
 
 
-def test_a_search_ends_when_the_browser_goes_away(tmp_path: Path) -> None:
+def test_a_search_stops_when_the_browser_disconnects(tmp_path: Path) -> None:
     """The thread that looks for rows learns that nobody waits for them, and stops."""
     url = f"memory:{tmp_path}"
     with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
@@ -316,7 +316,9 @@ def test_a_search_ends_when_the_browser_goes_away(tmp_path: Path) -> None:
     assert [True] == seen
 
 
-def test_large_values_and_rows_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_values_are_shortened_on_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A page stays small whatever a row holds, and says what it leaves out."""
     url = f"memory:{tmp_path}"
     with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
@@ -332,7 +334,9 @@ def test_large_values_and_rows_are_cut(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
-def test_pages_are_whole_while_rows_are_written(tmp_path: Path, scheme: str) -> None:
+def test_rows_written_between_pages_neither_repeat_nor_hide_another(
+    tmp_path: Path, scheme: str
+) -> None:
     """Rows that are written and deleted between pages neither repeat nor hide one that stays."""
     url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
@@ -356,7 +360,7 @@ def test_pages_are_whole_while_rows_are_written(tmp_path: Path, scheme: str) -> 
     assert len(pages) == len({(row["host"], row["ts"]) for row in pages})
 
 
-def test_nulls_and_bytes_are_shown_and_found(tmp_path: Path) -> None:
+def test_a_row_with_null_and_a_binary_key_is_listed_and_found(tmp_path: Path) -> None:
     """A row with a binary key and a null is listed, and its link leads to its cells."""
     url = f"memory:{tmp_path}"
     fields = {

@@ -85,7 +85,7 @@ def try_to_leave(page: Any) -> list[str]:
     return dialogs
 
 
-def test_findings_follow_the_text(context: Any, folder: Path) -> None:
+def test_findings_are_updated_while_a_design_is_typed(context: Any, folder: Path) -> None:
     """A mistake shows while it is typed, its line is a link into the text, and it goes again."""
     with open_editor(context, folder) as page:
         put_caret(page, "[bucket(host, 16)][host")
@@ -102,7 +102,7 @@ def test_findings_follow_the_text(context: Any, folder: Path) -> None:
         assert LOGS == (folder / "logs.toml").read_text("utf-8")
 
 
-def test_suggestions_are_taken_by_keys(context: Any, folder: Path) -> None:
+def test_suggestions_in_the_editor_are_chosen_by_keyboard(context: Any, folder: Path) -> None:
     """Options, values, tables, fields and functions are suggested where they can be written."""
     with open_editor(context, folder) as page:
         for after, typed, expected, text in (
@@ -135,7 +135,7 @@ def test_suggestions_are_taken_by_keys(context: Any, folder: Path) -> None:
         assert list_suggestions(page)
 
 
-def test_pages_are_accessible(context: Any, folder: Path) -> None:
+def test_narrow_design_pages_are_accessible_and_do_not_overflow(context: Any, folder: Path) -> None:
     """Axe finds nothing on narrow pages, also while suggestions are shown; nothing overflows."""
     with open_editor(context, folder) as page:
         page.set_viewport_size({"width": 360, "height": 800})
@@ -149,7 +149,7 @@ def test_pages_are_accessible(context: Any, folder: Path) -> None:
             assert 360 >= page.evaluate("document.documentElement.scrollWidth")
 
 
-def test_a_text_is_saved_by_the_keyboard(context: Any, folder: Path) -> None:
+def test_ctrl_s_saves_and_leaving_with_changes_asks_first(context: Any, folder: Path) -> None:
     """Ctrl+S saves; leaving the page with changes asks first, and without them does not."""
     with open_editor(context, folder) as page:
         put_caret(page, 'note = "text"')
@@ -162,7 +162,7 @@ def test_a_text_is_saved_by_the_keyboard(context: Any, folder: Path) -> None:
         assert ["beforeunload"] == dialogs
 
 
-def test_a_text_in_conflict_is_kept(context: Any, folder: Path) -> None:
+def test_a_typed_text_is_kept_if_the_file_has_changed_meanwhile(context: Any, folder: Path) -> None:
     """If the file has changed meanwhile, the typed text stays with its diff, until it is saved."""
     with open_editor(context, folder) as page:
         put_caret(page, 'note = "text"')

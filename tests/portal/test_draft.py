@@ -39,7 +39,7 @@ def upload_file(client: TestClient, content: str = EVENTS, name: str = "web log.
     return str(stored.headers["location"].partition("sample=")[2])
 
 
-def test_a_draft_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
+def test_a_draft_in_the_portal_equals_that_of_init(tmp_path: Path, app: Starlette) -> None:
     """The new file is what `rowkey init` writes, and the page tells what was detected."""
     client = open_client(app)
     sample = upload_file(client)
@@ -65,7 +65,9 @@ def test_a_draft_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
     ]
 
 
-def test_the_folder_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_portal_makes_the_same_drafts_on_a_relative_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A portal on the folder `.` makes the same drafts, although jobs run in other folders."""
     monkeypatch.chdir(tmp_path)
     app = build_app(PortalSettings(Path()))
@@ -82,7 +84,7 @@ def test_the_folder_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "web.toml").is_file()
 
 
-def test_no_file_is_overwritten(tmp_path: Path, app: Starlette) -> None:
+def test_a_draft_overwrites_no_existing_file(tmp_path: Path, app: Starlette) -> None:
     """A name that is taken, before or while the draft is made, keeps the file that has it."""
     client = open_client(app)
     sample = upload_file(client)
@@ -101,7 +103,7 @@ def test_no_file_is_overwritten(tmp_path: Path, app: Starlette) -> None:
     ]
 
 
-def test_hostile_events_are_only_shown(app: Starlette) -> None:
+def test_column_names_with_markup_appear_as_text_in_a_draft(app: Starlette) -> None:
     """Names of columns and values of a file that try to be markup appear as text."""
     client = open_client(app)
     quoted = ['"' + text.replace('"', '""') + '"' for text in HOSTILE[:12]]
@@ -115,7 +117,7 @@ def test_hostile_events_are_only_shown(app: Starlette) -> None:
     check_page(client.get("/designs/hostile.toml").text)
 
 
-def test_an_empty_folder_begins_with_a_file(tmp_path: Path) -> None:
+def test_the_list_of_an_empty_folder_asks_for_a_file_of_events(tmp_path: Path) -> None:
     """Where there is no design file yet, the list of tables takes a file of events."""
     app = build_portal(tmp_path)
     (tmp_path / "designs" / "logs.toml").unlink()

@@ -28,7 +28,7 @@ def build_request(portal: Portal, cookie: str) -> PortalRequest:
 
 
 @pytest.mark.parametrize("ending", ["log out", "stop"])
-def test_a_stream_of_unfinished_work_ends(tmp_path: Path, ending: str) -> None:
+def test_an_event_stream_ends_with_the_session_or_the_portal(tmp_path: Path, ending: str) -> None:
     """A user who has logged out learns nothing more, and a portal that is stopped is not kept."""
     portal = build_portal(tmp_path).state.portal
     cookie = portal.sessions.exchange_token(portal.sessions.create_login_token())
@@ -55,7 +55,7 @@ def test_a_stream_of_unfinished_work_ends(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["simulations", "advice"])
-def test_a_job_that_ends_meanwhile_is_no_failure(
+def test_a_job_that_ends_while_its_page_is_rendered_is_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """A page whose job ends while its result is looked for loads itself again."""

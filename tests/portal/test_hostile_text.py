@@ -109,7 +109,7 @@ def build_design(number: int, texts: tuple[str, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_hostile_text_is_only_shown(tmp_path: Path) -> None:
+def test_markup_in_design_values_and_comments_appears_as_text(tmp_path: Path) -> None:
     """Hostile texts in fields, values, reads and comments appear as text."""
     app = build_portal(tmp_path)
     folder, client = tmp_path / "designs", open_client(app)
@@ -126,7 +126,7 @@ def test_hostile_text_is_only_shown(tmp_path: Path) -> None:
     check_page(client.get("/").text)
 
 
-def test_hostile_mistakes_are_only_shown(tmp_path: Path) -> None:
+def test_markup_in_refused_values_appears_as_text_in_the_message(tmp_path: Path) -> None:
     """Names and values that are refused appear as text in the messages that refuse them."""
     app = build_portal(tmp_path)
     folder, client = tmp_path / "designs", open_client(app)
@@ -139,7 +139,9 @@ def test_hostile_mistakes_are_only_shown(tmp_path: Path) -> None:
     check_page(client.get("/?lang=zh").text)
 
 
-def test_bytes_that_are_no_text_are_escaped(tmp_path: Path) -> None:
+def test_invalid_utf_8_and_control_characters_of_a_file_are_shown_as_escapes(
+    tmp_path: Path,
+) -> None:
     """Invalid UTF-8, NUL and control characters of a file are shown as escapes."""
     app = build_portal(tmp_path)
     content = b'table = "a"\nkey = "\xff\x00\x1b[2J\xe2\x80\xae"\n'
@@ -148,7 +150,7 @@ def test_bytes_that_are_no_text_are_escaped(tmp_path: Path) -> None:
     assert r'key = "\xff\x00\x1b[2J\u202e"' in page.text
 
 
-def test_hostile_names_of_files_are_only_shown(tmp_path: Path) -> None:
+def test_a_file_name_with_markup_appears_as_text_and_links_to_the_file(tmp_path: Path) -> None:
     """A file name appears as text, and its link leads to the file."""
     app = build_portal(tmp_path)
     names = ["a'b.toml", "a&lt;b.toml", "{{x}}.toml", "a;b#c.toml", "日志 1.toml"]
@@ -163,7 +165,7 @@ def test_hostile_names_of_files_are_only_shown(tmp_path: Path) -> None:
         assert 200 == client.get(link).status_code
 
 
-def test_a_reflected_text_is_only_shown(tmp_path: Path) -> None:
+def test_markup_in_a_query_or_unknown_path_appears_as_text(tmp_path: Path) -> None:
     """A text of a query or a path that does not exist appears as text."""
     client = open_client(build_portal(tmp_path))
     for text in SOME_HOSTILE:

@@ -52,7 +52,9 @@ def run(queue: JobQueue, job: Job) -> Job:
     return job
 
 
-def test_a_job_writes_its_document(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
+def test_the_result_of_a_job_is_in_its_file_whatever_the_job_prints(
+    tmp_path: Path, make_queue: Callable[..., JobQueue]
+) -> None:
     """The document of a function is in the result file, whatever the function prints."""
     job = run(make_queue(), build_job(tmp_path, "a", "add", one=2, other=3))
     assert JobState.DONE is job.progress.state
@@ -66,7 +68,9 @@ def test_a_job_imports_no_pandas(tmp_path: Path, make_queue: Callable[..., JobQu
     assert {"length": 1, "has_pandas": False} == json.loads(job.result_file.read_text("utf-8"))
 
 
-def test_an_error_is_told(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
+def test_a_package_error_in_a_job_is_shown_and_another_is_a_defect(
+    tmp_path: Path, make_queue: Callable[..., JobQueue]
+) -> None:
     """An error of the package is a refusal with its text; any other is a defect without one."""
     queue = make_queue()
     refused = run(queue, build_job(tmp_path, "a", "refuse")).progress
@@ -77,7 +81,9 @@ def test_an_error_is_told(tmp_path: Path, make_queue: Callable[..., JobQueue]) -
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="only Linux counts all memory")
-def test_memory_is_bounded(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
+def test_a_job_that_needs_more_than_1_gb_ends(
+    tmp_path: Path, make_queue: Callable[..., JobQueue]
+) -> None:
     """A job that needs more than 1 GB ends, and one that needs less does not."""
     queue = make_queue()
     assert 1 << 30 == queue.limits.memory_bytes
@@ -87,8 +93,9 @@ def test_memory_is_bounded(tmp_path: Path, make_queue: Callable[..., JobQueue]) 
     assert JobState.DONE is small.progress.state
 
 
-def test_time_is_bounded(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
-    """A job that takes longer than its limit ends, by default after a minute."""
+def test_a_job_that_takes_longer_than_its_limit_ends(
+    tmp_path: Path, make_queue: Callable[..., JobQueue]
+) -> None:
     assert 60.0 == JobLimits().time_s
     sleeping = build_job(tmp_path, "a", "sleep", started_file=str(tmp_path / "started"))
     assert JobState.TOO_LONG is run(make_queue(time_s=0.5), sleeping).progress.state
@@ -109,7 +116,7 @@ def test_a_killed_job_leaves_no_temporary_files(
     assert [started] == list(tmp_path.iterdir())
 
 
-def test_two_jobs_run_at_once(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
+def test_at_most_two_jobs_run_at_once(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
     """A third job waits until one of two is cancelled; with too many that wait, one is refused."""
     queue = make_queue()
     jobs = [
@@ -135,7 +142,9 @@ def test_two_jobs_run_at_once(tmp_path: Path, make_queue: Callable[..., JobQueue
     assert JobState.CANCELLED is jobs[0].progress.state
 
 
-def test_a_closed_queue_ends_its_jobs(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
+def test_stopping_the_portal_ends_its_jobs(
+    tmp_path: Path, make_queue: Callable[..., JobQueue]
+) -> None:
     """When the portal stops, so do its jobs, and no job starts."""
     queue = make_queue()
     job = build_job(tmp_path, "a", "sleep", started_file=str(tmp_path / "started"))
@@ -148,7 +157,7 @@ def test_a_closed_queue_ends_its_jobs(tmp_path: Path, make_queue: Callable[..., 
         queue.submit(build_job(tmp_path, "b", "fail"))
 
 
-def test_a_process_ends_before_its_call(
+def test_a_job_whose_process_dies_at_its_start_is_reported_as_broken(
     tmp_path: Path, make_queue: Callable[..., JobQueue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job whose process dies before it reads its call is broken, and its thread is not."""

@@ -23,7 +23,7 @@ def kill_portals(folder: Path, first: int, stride: int) -> list[dict[str, object
     return [json.loads(line) for line in lines]
 
 
-def test_a_killed_portal_has_lost_nothing(tmp_path: Path) -> None:
+def test_a_portal_killed_at_a_few_disk_writes_has_lost_nothing(tmp_path: Path) -> None:
     """At a few changes of the disk, another few in each process: all is there and readable."""
     kills = kill_portals(tmp_path, 1 + os.getpid() % QUICK_STRIDE, QUICK_STRIDE)
     assert len(kills) >= 3
@@ -31,7 +31,7 @@ def test_a_killed_portal_has_lost_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_portal_killed_at_each_change_has_lost_nothing(tmp_path: Path) -> None:
+def test_a_portal_killed_at_each_disk_write_has_lost_nothing(tmp_path: Path) -> None:
     """At every change of the disk: all that was answered is there and readable."""
     kills = kill_portals(tmp_path, 1, 1)
     assert len(kills) >= 300

@@ -44,7 +44,7 @@ def ask(portal: ServedPortal, address: str) -> bytes:
         ),
     ],
 )
-def test_half_requests_of_one_address_keep_nobody_out(
+def test_unfinished_requests_of_one_address_do_not_block_other_addresses(
     tmp_path: Path, count: int, begin: bytes
 ) -> None:
     """While an address has sent heads, nothing or bodies by half, all others are answered."""
@@ -103,7 +103,9 @@ def _has_ended(client: socket.socket) -> bool:
         return False
 
 
-def test_the_client_with_most_connections_loses_its_oldest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_client_with_the_most_connections_loses_its_oldest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The oldest of the client with the most goes, whoever comes; not those of a proxy."""
     monkeypatch.setattr(listener, "MAX_WAITING", 4)
     greedy, other, third = "127.0.0.1", "127.0.0.2", "127.0.0.3"
@@ -112,7 +114,7 @@ def test_the_client_with_most_connections_loses_its_oldest(monkeypatch: pytest.M
     assert all(open_all(*[greedy] * 9, other, proxy=greedy))
 
 
-def test_answered_connections_give_way_to_other_clients_only(
+def test_open_streams_of_a_client_are_closed_only_for_other_clients(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where all are answered, one client does not lose its own streams, but gives way to others."""

@@ -96,7 +96,7 @@ def watched(tmp_path: Path, hot_table: rowkey.Table) -> Iterator[tuple[TestClien
     app.state.portal.live.close()
 
 
-def test_the_page_names_level_cause_and_regions(
+def test_the_live_page_shows_verdict_cause_and_decoded_regions(
     watched: tuple[TestClient, SteppedWatch],
 ) -> None:
     """Each language shows verdict, cause, regions with decoded keys, and servers."""
@@ -114,7 +114,7 @@ def test_the_page_names_level_cause_and_regions(
     assert set(LANGUAGES) == {"en", "zh"}
 
 
-def test_a_program_gets_the_document_of_the_command(
+def test_the_json_of_the_live_page_equals_that_of_the_live_command(
     watched: tuple[TestClient, SteppedWatch],
 ) -> None:
     """The JSON of the page is that of `rowkey live -f json`."""
@@ -131,7 +131,7 @@ def test_a_program_gets_the_document_of_the_command(
 
 
 @pytest.mark.parametrize("load", ["writes", "reads", "both"])
-def test_the_map_has_what_was_counted(
+def test_the_load_map_has_the_counted_writes_and_reads(
     watched: tuple[TestClient, SteppedWatch], hot_table: rowkey.Table, load: str
 ) -> None:
     """Its cells are the writes and reads of the regions and servers, for every span."""
@@ -158,7 +158,9 @@ def test_the_map_has_what_was_counted(
         assert [region.start.hex() for region in hot_table.store.list_regions()] == labels
 
 
-def test_a_table_of_others_is_decoded_by_its_file(tmp_path: Path, hot_table: rowkey.Table) -> None:
+def test_a_live_table_without_a_stored_design_is_decoded_by_the_file_in_the_folder(
+    tmp_path: Path, hot_table: rowkey.Table
+) -> None:
     """Where table and catalog know no design, that of the folder names keys and cause."""
     entry = hot_table.catalog.read("hot")
     assert entry is not None
@@ -176,7 +178,9 @@ def test_a_table_of_others_is_decoded_by_its_file(tmp_path: Path, hot_table: row
     assert ("[ts][host]", "hot", True) == figures
 
 
-def test_an_empty_history_has_no_map(tmp_path: Path, hot_table: rowkey.Table) -> None:
+def test_the_live_page_has_no_map_before_two_readings(
+    tmp_path: Path, hot_table: rowkey.Table
+) -> None:
     """Before two readings there is no map, no verdict and no error."""
     client = open_client(build_portal(tmp_path, f"memory:{tmp_path}"))
     assert [] == read_map(client)["maps"]
@@ -188,14 +192,14 @@ def test_an_empty_history_has_no_map(tmp_path: Path, hot_table: rowkey.Table) ->
     assert hot_table.design.table == "hot"
 
 
-def test_a_portal_without_tables_says_so(tmp_path: Path) -> None:
+def test_the_live_overview_works_without_an_engine(tmp_path: Path) -> None:
     """The overview of a portal without an engine is a page too."""
     client = open_client(build_portal(tmp_path))
     page = client.get("/live")
     assert (200, True) == (page.status_code, "started without tables" in page.text)
 
 
-def test_many_regions_are_listed_by_load(tmp_path: Path) -> None:
+def test_of_300_regions_the_200_busiest_are_listed(tmp_path: Path) -> None:
     """Of 300 regions the 200 busiest are listed, and the page stays small."""
     splits = [to_string_binary(bytes([n // 256, n % 256])) for n in range(1, 300)]
     text = LOGS.replace("[bucket(host, 16)][host][ts]", "[host][ts]") + f"splits = {splits}\n"
@@ -214,7 +218,7 @@ def test_many_regions_are_listed_by_load(tmp_path: Path) -> None:
     assert '<td class="number">299</td>' not in page or "busiest" in page
 
 
-def test_an_alert_survives_kill_9(
+def test_a_killed_portal_does_not_repeat_an_alert_and_keeps_the_load(
     tmp_path: Path, hot_table: rowkey.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A portal that was killed does not alert again, and has the load of before."""
@@ -242,7 +246,9 @@ def test_an_alert_survives_kill_9(
     assert [(1, "hot"), (2, "cool")] == events
 
 
-def test_alerts_are_shown(tmp_path: Path, watched: tuple[TestClient, SteppedWatch]) -> None:
+def test_the_live_pages_list_the_alerts(
+    tmp_path: Path, watched: tuple[TestClient, SteppedWatch]
+) -> None:
     """The pages list alerts with time, table, level, server and cause."""
     client, stepped = watched
     live = stepped.watch.get_live_load("hot")
@@ -268,7 +274,7 @@ def test_alerts_are_shown(tmp_path: Path, watched: tuple[TestClient, SteppedWatc
         ((5, 22, 5), "warm", None),  # another server is the busiest
     ],
 )
-def test_a_server_with_too_many_regions_is_named(
+def test_uneven_load_by_too_many_regions_on_a_server_is_not_blamed_on_the_key(
     regions: tuple[int, ...], level: str, expected: int | None
 ) -> None:
     """An uneven load on the server that has most of the regions is not the fault of the key."""

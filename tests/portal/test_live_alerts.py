@@ -50,7 +50,9 @@ def judge_levels(levels: str, step_ms: int = 20_000) -> list[tuple[int, str, int
 
 
 @pytest.mark.parametrize("document", ["'{'", "NULL"])
-def test_a_damaged_alert_is_an_error_of_the_file(tmp_path: Path, document: str) -> None:
+def test_an_alert_that_is_no_json_is_reported_as_a_damaged_file(
+    tmp_path: Path, document: str
+) -> None:
     """An alert that is no JSON is reported as damage of the file, as the pages expect it."""
     log = AlertLog(LiveDatabase(tmp_path / "live.sqlite"))
     log.add("logs", "hot", {"since_ms": 1}, "none")
@@ -79,14 +81,14 @@ def test_a_damaged_alert_is_an_error_of_the_file(tmp_path: Path, document: str) 
         ("hhhheeeehhhh", [(3, "hot", 0), (7, "cool", 4), (11, "hot", 8)]),
     ],
 )
-def test_a_table_must_stay_hot_for_a_minute(
+def test_an_alert_is_raised_once_after_a_table_was_hot_for_a_minute(
     levels: str, expected: list[tuple[int, str, int]]
 ) -> None:
     """An alert comes after a full minute, once; a level that comes and goes is none."""
     assert expected == judge_levels(levels)
 
 
-def test_hot_reads_are_an_alert() -> None:
+def test_a_table_with_only_hot_reads_raises_an_alert() -> None:
     """A table whose reads alone are hot is an alert."""
     rule = AlertRule()
     assert judge_load(rule, build_load("even", 0, "hot")) is None
@@ -162,7 +164,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AlertLog]:
         ([302, 302, 307], 3, "failed"),
     ],
 )
-def test_an_alert_is_sent_up_to_three_times(
+def test_an_alert_is_sent_at_most_three_times(
     log: AlertLog, statuses: list[int], attempts: int, delivery: str
 ) -> None:
     """A POST of JSON is repeated until it is answered with success; no redirect is followed."""
@@ -182,7 +184,7 @@ def test_an_alert_is_sent_up_to_three_times(
     assert delivery == log.list_newest(1)[0].delivery
 
 
-def test_a_server_that_is_gone_or_slow_holds_nobody_up(log: AlertLog) -> None:
+def test_an_unreachable_alert_server_delays_nothing(log: AlertLog) -> None:
     """Sending returns at once, and what fails is noted."""
     with run_receiver() as receiver:
         receiver.is_open.clear()
@@ -200,7 +202,7 @@ def test_a_server_that_is_gone_or_slow_holds_nobody_up(log: AlertLog) -> None:
     gone.close()
 
 
-def test_without_a_url_nothing_is_sent(log: AlertLog) -> None:
+def test_alerts_without_a_url_are_stored_and_not_sent(log: AlertLog) -> None:
     """Alerts are stored, and there is no thread."""
     sender = AlertSender(None, log)
     sender.send(add_alert(log, delivery=sender.first_delivery))
@@ -208,7 +210,9 @@ def test_without_a_url_nothing_is_sent(log: AlertLog) -> None:
     sender.close()
 
 
-def test_the_log_is_bounded(log: AlertLog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_alert_log_keeps_the_newest_and_the_last_of_each_table(
+    log: AlertLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The newest alerts are kept, and the last one of each table however old it is."""
     monkeypatch.setattr(alerts, "MAX_ALERTS", 3)
     add_alert(log, table="old")
@@ -219,13 +223,13 @@ def test_the_log_is_bounded(log: AlertLog, monkeypatch: pytest.MonkeyPatch) -> N
     assert {"old", "logs"} == {one.table for one in log.list_last()}
 
 
-def test_a_remembered_alert_is_the_one_that_was_stored(log: AlertLog) -> None:
+def test_an_alert_is_read_back_as_it_was_stored(log: AlertLog) -> None:
     """What is read back is equal to what was stored."""
     assert [add_alert(log)] == log.list_waiting(5) == log.list_last()
     assert [] == log.list_waiting(6)
 
 
-def test_a_table_that_is_listed_again_goes_on_from_its_last_alert(log: AlertLog) -> None:
+def test_a_table_that_reappears_gets_no_alert_twice(log: AlertLog) -> None:
     """A table that was missing from a list, or created again, gets no alert twice."""
     writer = AlertWriter(log, AlertSender(None, log), "http://portal")
     writer.start()

@@ -72,7 +72,7 @@ def sum_intervals(intervals: list[tuple[int, LoadInterval]]) -> tuple[int, ...]:
 
 
 @given(draw_intervals())
-def test_nothing_is_lost_and_layers_stay_short(
+def test_the_layers_of_the_load_history_keep_all_sums_and_stay_short(
     intervals: list[tuple[int, LoadInterval]],
 ) -> None:
     """The sums over all layers are those of the intervals, and no layer is too long."""
@@ -99,7 +99,7 @@ def test_nothing_is_lost_and_layers_stay_short(
         assert all(start_ms > last_ms - layer.span_ms for start_ms in starts)
 
 
-def test_layers_do_not_overlap(tmp_path: Path) -> None:
+def test_columns_of_the_load_history_do_not_overlap(tmp_path: Path) -> None:
     """After a day of minutes, each moment lies in one column; the oldest ones are the longest."""
     history = open_history(tmp_path)
     for number in range(DAY_MS // 60_000):
@@ -113,7 +113,7 @@ def test_layers_do_not_overlap(tmp_path: Path) -> None:
     assert columns == sorted(columns, key=lambda one: -one.length_ms)
 
 
-def test_what_is_older_than_the_last_layer_is_dropped(tmp_path: Path) -> None:
+def test_load_older_than_the_last_layer_of_the_history_is_dropped(tmp_path: Path) -> None:
     """A table that comes back after years has nothing of before."""
     history = open_history(tmp_path)
     for end_ms in (START_MS, START_MS + 1_000 * DAY_MS):
@@ -121,7 +121,9 @@ def test_what_is_older_than_the_last_layer_is_dropped(tmp_path: Path) -> None:
     assert 1 == len({one.start_ms // DAY_MS for one in history.read_columns("t", 0)})
 
 
-def test_the_file_has_a_limit(tmp_path: Path) -> None:
+def test_the_oldest_columns_are_dropped_when_the_history_file_reaches_its_limit(
+    tmp_path: Path,
+) -> None:
     """Above the limit the oldest columns of all tables are dropped, and pages are given back."""
     history = open_history(tmp_path, 200_000)
     edges = list(range(1, 256))
@@ -135,7 +137,7 @@ def test_the_file_has_a_limit(tmp_path: Path) -> None:
     assert START_MS + 400 * 60_000 - newest.start_ms < 120_000
 
 
-def test_what_is_stored_survives_a_killed_process(tmp_path: Path) -> None:
+def test_stored_load_intervals_survive_a_killed_process(tmp_path: Path) -> None:
     """All intervals that a process has stored are there after kill -9."""
     command = [sys.executable, "-c", WRITER, str(tmp_path / "live.sqlite")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -150,7 +152,7 @@ def test_what_is_stored_survives_a_killed_process(tmp_path: Path) -> None:
     assert sum_columns(columns) in (sum_intervals(intervals[:-1]), sum_intervals(intervals))
 
 
-def test_a_file_of_another_version_is_not_touched(tmp_path: Path) -> None:
+def test_a_history_file_of_a_later_version_is_refused_and_unchanged(tmp_path: Path) -> None:
     """A file that a later version wrote is refused, and stays as it is."""
     history = open_history(tmp_path)
     with history.database.change() as connection:
@@ -164,7 +166,9 @@ def test_a_file_of_another_version_is_not_touched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("column", ["servers", "counts"])
-def test_a_damaged_column_is_an_error_of_the_file(tmp_path: Path, column: str) -> None:
+def test_an_undecodable_history_column_is_reported_as_a_damaged_file(
+    tmp_path: Path, column: str
+) -> None:
     """Load that cannot be decoded is reported as damage of the file, as the pages expect it."""
     history = open_history(tmp_path)
     history.add("t", build_minute_columns(build_interval([7], 1), START_MS), START_MS)
@@ -174,7 +178,7 @@ def test_a_damaged_column_is_an_error_of_the_file(tmp_path: Path, column: str) -
         history.read_columns("t", 0)
 
 
-def test_hot_ranges_stay_apart() -> None:
+def test_hot_ranges_are_kept_apart_when_a_column_is_reduced() -> None:
     """Of 5,000 ranges, at most 1,536 are kept with equal sums, and the hot ones are unchanged."""
     count = 5_000
     keys = [b"", *(number.to_bytes(2, "big") for number in range(1, count)), b""]

@@ -126,7 +126,7 @@ def count_calls_of_viewers(
     return dict(calls.counts)
 
 
-def test_fifty_pages_cost_what_one_costs(
+def test_fifty_open_pages_read_a_table_as_often_as_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: CountedCalls
 ) -> None:
     """With 50 open pages a table is read as often as with one: every two seconds."""
@@ -134,7 +134,9 @@ def test_fifty_pages_cost_what_one_costs(
     assert {"logs": 30, "servers": 30} == one == fifty
 
 
-def test_a_stream_ends_with_its_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_live_stream_ends_with_the_session_of_its_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A user who has logged out sees no more figures on a page that stayed open."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -156,7 +158,7 @@ def test_a_stream_ends_with_its_session(tmp_path: Path, monkeypatch: pytest.Monk
     assert 0 == app.state.portal.live.viewer_count
 
 
-def test_a_table_that_nobody_looks_at_is_read_each_minute(
+def test_a_table_without_an_open_page_is_read_once_a_minute(
     tmp_path: Path, calls: CountedCalls
 ) -> None:
     """Pages that are loaded cause no reading, and neither does one that was left."""
@@ -174,7 +176,9 @@ def test_a_table_that_nobody_looks_at_is_read_each_minute(
     assert 10 == calls.counts["logs"]
 
 
-def test_a_failing_table_is_a_remark(tmp_path: Path, calls: CountedCalls) -> None:
+def test_an_unreadable_table_shows_a_remark_and_others_go_on(
+    tmp_path: Path, calls: CountedCalls
+) -> None:
     """What cannot be read is said on its page, and other tables go on."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -194,7 +198,7 @@ def test_a_failing_table_is_a_remark(tmp_path: Path, calls: CountedCalls) -> Non
         assert "are on no server" not in client.get("/tables/logs/live").text
 
 
-def test_tables_come_and_go(tmp_path: Path) -> None:
+def test_created_and_dropped_tables_appear_and_disappear_on_live_pages(tmp_path: Path) -> None:
     """A new table has a page at once, is read within a minute, and is gone when it is dropped."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -211,7 +215,9 @@ def test_tables_come_and_go(tmp_path: Path) -> None:
     assert 404 == client.get("/tables/more/live").status_code
 
 
-def test_a_full_disk_is_a_remark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_that_cannot_be_stored_on_a_full_disk_is_still_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Load that cannot be stored is shown all the same, with the reason."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -228,7 +234,7 @@ def test_a_full_disk_is_a_remark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert ["No space left" in page, "Counters read at" in page] == [True, True]
 
 
-def test_an_engine_of_one_process_is_not_kept_open(tmp_path: Path) -> None:
+def test_the_live_watch_does_not_keep_an_engine_of_one_process_open(tmp_path: Path) -> None:
     """The portal does not keep such an engine from others to read its counters, and says so."""
     url = f"rocks:{tmp_path}/db"
     create_logs(url)
@@ -242,7 +248,7 @@ def test_an_engine_of_one_process_is_not_kept_open(tmp_path: Path) -> None:
             assert engine is None
 
 
-def test_an_idle_engine_of_one_process_costs_nothing(
+def test_an_engine_of_one_process_is_not_read_while_no_step_has_it_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As long as no step has such an engine open, the portal begins no reading of its tables."""
@@ -259,7 +265,7 @@ def test_an_idle_engine_of_one_process_costs_nothing(
     assert 1 == len(calls)
 
 
-def test_ages_go_on_while_the_machine_sleeps(tmp_path: Path) -> None:
+def test_the_live_watch_uses_a_clock_that_runs_during_a_suspend(tmp_path: Path) -> None:
     """The watch and its readings have the clock that does not stop in a suspend."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -272,7 +278,7 @@ def test_ages_go_on_while_the_machine_sleeps(tmp_path: Path) -> None:
     assert read_boottime_s is live._clock
 
 
-def test_the_load_of_a_step_is_seen(tmp_path: Path) -> None:
+def test_the_load_of_a_step_on_an_engine_of_one_process_is_counted(tmp_path: Path) -> None:
     """What a step of the portal writes to such an engine is counted, and still shown later."""
     url = f"rocks:{tmp_path}/db"
     create_logs(url)
@@ -286,7 +292,7 @@ def test_the_load_of_a_step_is_seen(tmp_path: Path) -> None:
     assert live is portal.live.get_live_load("logs")
 
 
-def test_the_watch_runs_with_the_server(tmp_path: Path) -> None:
+def test_the_live_watch_starts_and_ends_with_the_app(tmp_path: Path) -> None:
     """It starts and ends with the app, and a stream ends with it."""
     url = f"memory:{tmp_path}"
     create_logs(url)

@@ -64,7 +64,9 @@ def share_ranges(columns: list[LoadColumn]) -> list[LoadColumn]:
 
 
 @given(draw_intervals(10))
-def test_cells_are_those_of_a_naive_map(intervals: list[tuple[int, LoadInterval]]) -> None:
+def test_load_map_cells_equal_those_of_a_naive_map(
+    intervals: list[tuple[int, LoadInterval]],
+) -> None:
     """Each cell has its share of the regions that it lies in, and sums by minute are kept."""
     columns = share_ranges(list_columns(intervals))
     found = build_load_map(columns, WIDTH_MS, intervals[-1][0] + WIDTH_MS, "writes")
@@ -78,7 +80,9 @@ def test_cells_are_those_of_a_naive_map(intervals: list[tuple[int, LoadInterval]
 
 
 @given(draw_intervals(10))
-def test_rows_stay_where_they_are(intervals: list[tuple[int, LoadInterval]]) -> None:
+def test_load_map_rows_are_not_moved_by_later_splits(
+    intervals: list[tuple[int, LoadInterval]],
+) -> None:
     """Every bound that a region ever had is one of a row, so that later splits move none."""
     columns = share_ranges(list_columns(intervals))
     edges = {key for one in columns for pair in one.ranges for key in pair}
@@ -87,7 +91,7 @@ def test_rows_stay_where_they_are(intervals: list[tuple[int, LoadInterval]]) -> 
         assert set(build_axis(columns[:count])) <= edges
 
 
-def test_a_large_table_has_a_bounded_axis() -> None:
+def test_the_load_map_of_4000_regions_has_at_most_100_rows() -> None:
     """Of 4,000 regions at two times, at most 100 rows are drawn, and no count is lost."""
     keys = [b"", *(number.to_bytes(2, "big") for number in range(1, 4_000)), b""]
     counts = np.ones((3, 4_000), np.int64)
@@ -100,7 +104,7 @@ def test_a_large_table_has_a_bounded_axis() -> None:
     assert {(2_000).to_bytes(2, "big"), (2_001).to_bytes(2, "big")} <= set(starts)
 
 
-def test_a_cell_that_is_mostly_known_is_known() -> None:
+def test_a_load_map_cell_is_unknown_if_half_of_its_time_is() -> None:
     """A cell is unknown if that is so for half of the time that was watched, or for longer."""
     unknown_ms = [0, 14_999, 15_000, 30_000]
     keys = [b"", b"a", b"b", b"c", b""]
@@ -109,7 +113,7 @@ def test_a_cell_that_is_mostly_known_is_known() -> None:
     assert ((0, 1, 2, 4),) == build_load_map([column], WIDTH_MS, WIDTH_MS, "writes").unknown_boxes
 
 
-def test_what_is_unknown_is_not_nothing() -> None:
+def test_load_map_cells_and_minutes_without_counts_are_listed() -> None:
     """Cells without counts, and minutes without a reading, are listed."""
     intervals = [(START_MS // WIDTH_MS * WIDTH_MS + minute * WIDTH_MS, 11) for minute in (1, 4)]
     columns = [

@@ -77,7 +77,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Starlette:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_login_leads_to_the_page_that_was_asked_for(app: Starlette, page: str) -> None:
+def test_a_login_leads_to_the_page_that_was_requested(app: Starlette, page: str) -> None:
     """The form on a page leads there, also after a wrong password."""
     client = open_client(app, logs_in=False)
     field = f'name="page" value="{page}"'
@@ -88,14 +88,14 @@ def test_a_login_leads_to_the_page_that_was_asked_for(app: Starlette, page: str)
 
 
 @pytest.mark.parametrize("page", FOREIGN)
-def test_a_login_leads_to_no_other_site(app: Starlette, page: str) -> None:
+def test_a_login_form_leads_to_no_other_site(app: Starlette, page: str) -> None:
     """Any other address leads to the start page, whether a form or a cookie has it."""
     client = open_client(app, logs_in=False)
     assert "/" == log_in(client, page)
 
 
 @given(st.text(st.sampled_from("/\\.%25fF:@?#\t\n\r\0 designs.toml;&=-é"), max_size=30))
-def test_no_text_leads_to_another_site(app: Starlette, text: str) -> None:
+def test_no_accepted_return_path_leads_to_another_site(app: Starlette, text: str) -> None:
     """What is accepted is the path of a page of this portal as browsers read it."""
     request = PortalRequest(Request({"type": "http", "app": app}), app.state.portal)
     for candidate in (text, "/" + text, "/designs/" + text):
@@ -120,7 +120,7 @@ def test_no_text_leads_to_another_site(app: Starlette, text: str) -> None:
         ),
     ],
 )
-def test_a_form_leads_to_its_page(
+def test_a_form_that_meets_a_login_is_not_sent_again(
     app: Starlette, path: str, referer: str | None, page: str
 ) -> None:
     """A form that meets a login is not sent again: the page with it is opened."""
@@ -133,7 +133,9 @@ def test_a_form_leads_to_its_page(
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_link_leads_to_the_page_that_was_asked_for(tmp_path: Path, page: str) -> None:
+def test_a_login_link_leads_to_the_page_remembered_by_the_browser(
+    tmp_path: Path, page: str
+) -> None:
     """The browser remembers the page that one person asked for, for one login."""
     app = build_portal(tmp_path)
     client = open_client(app, logs_in=False)
@@ -145,7 +147,7 @@ def test_a_link_leads_to_the_page_that_was_asked_for(tmp_path: Path, page: str) 
 
 
 @pytest.mark.parametrize("page", FOREIGN)
-def test_a_link_leads_to_no_other_site(tmp_path: Path, page: str) -> None:
+def test_a_login_link_leads_to_no_other_site_by_a_forged_cookie(tmp_path: Path, page: str) -> None:
     """Another program of this machine may set the cookie: it leads to no other site either."""
     app = build_portal(tmp_path)
     client = open_client(app, logs_in=False)
@@ -154,20 +156,22 @@ def test_a_link_leads_to_no_other_site(tmp_path: Path, page: str) -> None:
     assert "/" == client.get("/login", params={"token": token}).headers["location"]
 
 
-def test_scripts_do_not_change_the_page_that_is_remembered(tmp_path: Path) -> None:
+def test_background_requests_do_not_change_the_page_remembered_for_the_login(
+    tmp_path: Path,
+) -> None:
     """What a page asks for in the background is not opened after the login."""
     client = open_client(build_portal(tmp_path), logs_in=False)
     headers = {"sec-fetch-mode": "cors"}
     assert "set-cookie" not in client.get("/designs/logs.toml", headers=headers).headers
 
 
-def test_a_start_page_follows_a_login_without_a_page(tmp_path: Path) -> None:
+def test_a_login_without_a_requested_page_opens_the_start_page(tmp_path: Path) -> None:
     """The page of the design that the portal was started with is opened first."""
     app = build_portal(tmp_path, users_file=write_users(tmp_path), start_page=("designs", "a.toml"))
     assert "/designs/a.toml" == log_in(open_client(app, logs_in=False), None)
 
 
-def test_a_login_link_of_a_command_works_once(tmp_path: Path) -> None:
+def test_a_login_link_from_the_command_works_once(tmp_path: Path) -> None:
     """The file has no token; a newer link replaces an older one; both are used up by one login."""
     settings = PortalSettings(tmp_path)
     with lock_state(settings):
@@ -181,7 +185,7 @@ def test_a_login_link_of_a_command_works_once(tmp_path: Path) -> None:
     assert not settings.login_link_file.exists()
 
 
-def test_a_login_link_needs_a_running_portal(tmp_path: Path) -> None:
+def test_the_login_link_command_needs_a_running_portal(tmp_path: Path) -> None:
     """Without one, or where users have passwords, the command says what to do instead."""
     settings = PortalSettings(tmp_path)
     with pytest.raises(Unavailable, match="no portal runs"):

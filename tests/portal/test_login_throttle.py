@@ -36,7 +36,7 @@ class Guesses:
 
 
 @pytest.mark.parametrize("name", ["ann", "nobody", "", "x" * 10_000, "\ud800"])
-def test_guesses_of_one_address_are_slowed_down(name: str) -> None:
+def test_password_guesses_from_one_address_are_limited(name: str) -> None:
     """Beyond a few, one password a second is verified, and later ones are refused."""
     guesses = Guesses()
     free = [guesses.guess("10.0.0.1", name) for _ in range(MAX_FREE_FAILURES)]
@@ -49,7 +49,7 @@ def test_guesses_of_one_address_are_slowed_down(name: str) -> None:
     assert 0.0 == guesses.guess("10.0.0.1", name)
 
 
-def test_guesses_of_many_addresses_are_slowed_down() -> None:
+def test_password_guesses_from_many_addresses_are_limited() -> None:
     """A botnet gets one try an address and then one a second; a new address is never refused."""
     guesses = Guesses()
     verified = 0
@@ -61,7 +61,7 @@ def test_guesses_of_many_addresses_are_slowed_down() -> None:
     assert verified <= 100 + MAX_USER_FAILURES + MAX_FREE_FAILURES + (30 + MAX_DELAY_S) / GAP_S
 
 
-def test_a_client_with_many_ipv6_addresses_is_one() -> None:
+def test_ipv6_addresses_of_one_network_are_limited_together() -> None:
     """The addresses of one network count together."""
     guesses = Guesses()
     found = [guesses.guess(f"2001:db8::{number:x}", "ann") for number in range(20)]
@@ -69,7 +69,7 @@ def test_a_client_with_many_ipv6_addresses_is_one() -> None:
     assert 0.0 == guesses.guess("2001:db8:1::1", "ann")
 
 
-def test_a_right_password_clears_its_address() -> None:
+def test_a_right_password_resets_the_limit_of_its_address() -> None:
     """Who has logged in may mistype again without waiting."""
     guesses = Guesses()
     for _ in range(MAX_FREE_FAILURES):
@@ -78,7 +78,7 @@ def test_a_right_password_clears_its_address() -> None:
     assert 0.0 == guesses.guess("10.0.0.1", "ann")
 
 
-def test_counters_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_counters_of_failed_logins_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names and addresses without end are forgotten, the oldest first; so are logins that end."""
     monkeypatch.setattr(login_throttle, "MAX_COUNTERS", 10)
     guesses = Guesses()
@@ -91,7 +91,7 @@ def test_counters_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (10, 10, 0) == (len(throttle._failures), len(throttle._slots), len(throttle._running))
 
 
-def test_an_address_sends_few_passwords_at_once() -> None:
+def test_a_fifth_simultaneous_password_of_an_address_is_refused() -> None:
     """The fifth at once is refused, but not from a proxy, nor from another address."""
     throttle = LoginThrottle()
     with ExitStack() as stack:

@@ -107,7 +107,7 @@ def judge(name: str, events: Path) -> Simulation:
     return judged.simulation
 
 
-def test_compared_maps_move_together(portal: OpenPortal) -> None:
+def test_zooming_one_compared_map_zooms_all(portal: OpenPortal) -> None:
     """A box on a small map zooms all maps, a setting is that of all, and the address holds both."""
     with portal.open(portal.comparison_url) as view:
         small = view.locator(".small-map").first
@@ -138,7 +138,7 @@ def test_compared_maps_move_together(portal: OpenPortal) -> None:
         assert (settings, spans) == (view.evaluate(SETTINGS), view.evaluate(SPANS))
 
 
-def test_a_table_tells_the_capacity_that_is_taken(portal: OpenPortal) -> None:
+def test_the_map_table_shows_figures_relative_to_the_declared_capacity(portal: OpenPortal) -> None:
     """The first scale is that of a declared capacity; its figures are those of the replay."""
     with portal.open(portal.comparison_url) as view:
         open_designs(view, 3)
@@ -168,7 +168,7 @@ BARS = """(one) => {
 """The mean and the highest load of two servers in a part of the time."""
 
 
-def test_a_cell_is_pinned_and_its_key_copied(portal: OpenPortal) -> None:
+def test_a_map_cell_can_be_pinned_and_its_key_copied(portal: OpenPortal) -> None:
     """Rows by bucket begin with it; a pin has a letter; C and a button copy the key of the row."""
     simulation = judge("buckets", portal.events_file)
     buckets = sorted({region.start[0] for region in simulation.regions if region.start})
@@ -195,7 +195,7 @@ def test_a_cell_is_pinned_and_its_key_copied(portal: OpenPortal) -> None:
         assert [f"\\x{one:02X}" for one in buckets[1:3]] == copied
 
 
-def test_a_map_is_used_while_other_rows_are_loaded(portal: OpenPortal) -> None:
+def test_the_map_can_be_used_while_other_rows_are_loading(portal: OpenPortal) -> None:
     """Until the rows that were chosen have come, keys work on those that are shown."""
     with portal.open(portal.comparison_url) as view:
         open_designs(view, 1)
@@ -212,7 +212,7 @@ def test_a_map_is_used_while_other_rows_are_loaded(portal: OpenPortal) -> None:
         assert place.locator(".readout").inner_text().startswith("bucket ")
 
 
-def test_a_box_along_an_edge_takes_whole_rows(portal: OpenPortal) -> None:
+def test_dragging_below_the_map_zooms_into_a_time(portal: OpenPortal) -> None:
     """A drag below the map zooms into a time, and one with a finger does on the map itself."""
     with portal.open(portal.comparison_url) as view:
         open_designs(view, 1)
@@ -245,7 +245,9 @@ TOUCH = """(canvas) => {
 }"""
 
 
-def test_an_upload_is_checked_and_cancelled(portal: OpenPortal, tmp_path: Path) -> None:
+def test_an_upload_is_checked_before_it_is_sent_and_can_be_cancelled(
+    portal: OpenPortal, tmp_path: Path
+) -> None:
     """What would be refused is told before it is sent, and what is being sent can be cancelled."""
     with portal.open("/simulations") as view:
         status, field = view.locator("#upload-status"), view.locator("#upload [type=file]")
@@ -279,7 +281,9 @@ def test_an_upload_is_checked_and_cancelled(portal: OpenPortal, tmp_path: Path) 
         *(pytest.param(*one, marks=pytest.mark.long) for one in (("en", 360), ("zh", 1_920))),
     ],
 )
-def test_everybody_can_use_the_pages(portal: OpenPortal, language: str, width: int) -> None:
+def test_simulation_pages_are_accessible_and_do_not_overflow(
+    portal: OpenPortal, language: str, width: int
+) -> None:
     """Nothing overflows or breaks a rule of axe, and a page without its maps is small."""
     for path in ("/simulations", "/comparisons", portal.comparison_url):
         with portal.open(f"{path}?lang={language}", width) as view:
@@ -296,7 +300,7 @@ def test_everybody_can_use_the_pages(portal: OpenPortal, language: str, width: i
             assert [] == list_violations(view)
 
 
-def test_a_result_is_read_without_a_script(portal: OpenPortal) -> None:
+def test_a_simulation_result_is_readable_without_javascript(portal: OpenPortal) -> None:
     """Without JavaScript the figures are in the page, and the form says what it cannot do."""
     cookies = [one for one in portal.context.cookies() if "session" in one["name"]]
     context = portal.context.browser.new_context(java_script_enabled=False, locale="en")

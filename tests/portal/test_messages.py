@@ -36,7 +36,7 @@ def list_keys(tree: dict[str, Any], path: str = "") -> Iterator[str]:
             yield f"{path}{name}"
 
 
-def test_every_sentence_is_used() -> None:
+def test_every_portal_sentence_is_used() -> None:
     """A sentence that no module and no template names, not even by its beginning, is left over."""
     sources = read_sources()
     keys = list_keys(tomllib.loads(SENTENCES.read_text("utf-8")))
@@ -48,7 +48,7 @@ def test_every_sentence_is_used() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_action_has_a_label(language: str) -> None:
+def test_every_audited_action_has_a_label_in_each_language(language: str) -> None:
     """The page of the audit log names what users do in their language."""
     actions = {one.replace(" ", "_") for one in ACTION.findall(read_sources())}
     assert {"log_in", "save_design"} < actions

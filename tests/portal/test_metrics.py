@@ -51,7 +51,7 @@ def parse_metrics(text: str) -> dict[str, dict[str, float]]:
     return found
 
 
-def test_metrics_are_those_that_were_counted(tmp_path: Path) -> None:
+def test_the_metrics_are_parsed_with_the_counted_values(tmp_path: Path) -> None:
     """A parser written from the document of the format reads all metrics, with their values."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -72,7 +72,7 @@ def test_metrics_are_those_that_were_counted(tmp_path: Path) -> None:
     app.state.portal.live.close()
 
 
-def test_names_of_tables_are_escaped() -> None:
+def test_table_names_in_metrics_labels_are_escaped() -> None:
     """A label may hold any text; an independent reading finds it again."""
     text = 'a"b\\c\nd{},=é'
     family = MetricFamily("rowkey_rows", "gauge", "Rows.")
@@ -100,7 +100,9 @@ def test_names_of_tables_are_escaped() -> None:
         (f"bearer {TOKEN}", 200),
     ],
 )
-def test_metrics_need_the_token(tmp_path: Path, header: str | None, status: int) -> None:
+def test_without_a_session_only_the_metrics_token_opens_the_metrics(
+    tmp_path: Path, header: str | None, status: int
+) -> None:
     """Without a session, only the token of the file opens the metrics, and nothing else."""
     path = tmp_path / "token"
     path.write_text(f"{TOKEN}\n", encoding="utf-8")
@@ -111,7 +113,7 @@ def test_metrics_need_the_token(tmp_path: Path, header: str | None, status: int)
     assert 401 == client.post("/designs", headers=headers).status_code
 
 
-def test_a_token_that_was_changed_or_removed_opens_nothing(tmp_path: Path) -> None:
+def test_a_changed_or_removed_metrics_token_opens_nothing(tmp_path: Path) -> None:
     """The file is read for each request, and an empty token is none."""
     path = tmp_path / "token"
     path.write_text(TOKEN, encoding="utf-8")
@@ -127,7 +129,7 @@ def test_a_token_that_was_changed_or_removed_opens_nothing(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("content", ["", "short", "0123456789abcdef g", "0123456789abcdefé"])
-def test_a_weak_token_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_metrics_token_of_under_16_characters_is_refused(tmp_path: Path, content: str) -> None:
     """A token has at least 16 characters that a header may hold."""
     path = tmp_path / "token"
     path.write_text(content, encoding="utf-8")
@@ -152,7 +154,9 @@ def test_a_weak_token_is_refused(tmp_path: Path, content: str) -> None:
         "https://exämple.org/",
     ],
 )
-def test_a_wrong_alert_url_is_refused(tmp_path: Path, url: str) -> None:
+def test_an_invalid_alert_url_is_refused_without_showing_its_secrets(
+    tmp_path: Path, url: str
+) -> None:
     """A URL for alerts has http or https and a host; the message does not repeat its secrets."""
     with pytest.raises(InvalidPortalSettings, match="--alert-url") as refusal:
         PortalSettings(tmp_path, alert_url=url)

@@ -32,7 +32,7 @@ OUTAGE_LIMIT_S, OUTAGE_PAGE_LIMIT_S = 15.0, 2.0
 SPLITS = 'splits = "per_bucket"\n[fields]'
 
 
-def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
+def test_the_portal_lists_the_tables_of_a_cluster(tmp_path: Path, hbase_url: str) -> None:
     """The table of a file is found on HBase with its regions and bucket count, without drift."""
     text = LOGS.replace('"logs"', f'"{TABLE}"')
     with rowkey.open(rowkey.Design.loads(text), hbase_url, splits=[b"\x04", b"\x08"]) as table:
@@ -63,7 +63,7 @@ def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
         drop_table(TABLE, hbase_url)
 
 
-def test_live_load_of_a_cluster_outlives_splits_and_moves(
+def test_live_load_of_a_cluster_survives_splits_and_moves(
     tmp_path: Path, hbase_url: str, hbase_engine: HBaseEngine
 ) -> None:
     """Counts are those that were written, and rows stay when a region is moved and one is split."""
@@ -133,7 +133,9 @@ def _sum_rows(client: Any, name: str) -> dict[str, int]:
     return {row: sum(counts[number :: len(rows)]) for number, row in enumerate(rows)}
 
 
-def test_a_table_of_a_cluster_is_created_and_loaded(tmp_path: Path, hbase_url: str) -> None:
+def test_a_table_of_a_cluster_is_created_and_loaded_by_the_portal(
+    tmp_path: Path, hbase_url: str
+) -> None:
     """On HBase the portal creates the table with its regions, and loads a file into it."""
     table = "portal_created"
     text = LOGS.replace('"logs"', f'"{table}"').replace("[fields]", SPLITS, 1)
@@ -176,7 +178,7 @@ def wait_for_end_of_step(client: TestClient, page: str) -> dict[str, Any]:
         ),
     ],
 )
-def test_an_outage_is_seen_and_ends(
+def test_an_outage_of_a_cluster_is_shown_within_15_seconds(
     tmp_path: Path, hbase_cluster: Cluster, faults: tuple[str, ...]
 ) -> None:
     """Killed servers are DOWN within 15 s, as an alert too; no page waits, and all ends again."""

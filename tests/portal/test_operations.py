@@ -48,7 +48,7 @@ def do_step(client: TestClient, step: str, **form: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scheme", ["memory", pytest.param("rocks", marks=pytest.mark.long)])
-def test_a_table_is_moved(tmp_path: Path, scheme: str) -> None:
+def test_a_table_is_moved_in_the_portal_as_by_the_commands(tmp_path: Path, scheme: str) -> None:
     """The steps of a move do what their commands do: rows go to the new table, which is read."""
     url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     rows = [{"host": f"web-{at}", "ts": at, "note": "x"} for at in range(20)]
@@ -81,7 +81,9 @@ def test_a_table_is_moved(tmp_path: Path, scheme: str) -> None:
     assert {"move run", "end of move run", "move pause", "move finish"} <= set(actions)
 
 
-def test_buckets_are_previewed_and_set(tmp_path: Path) -> None:
+def test_the_previewed_costs_of_another_bucket_count_are_those_after_the_change(
+    tmp_path: Path,
+) -> None:
     """The costs that the page foresees for another number are those after the change."""
     url = f"memory:{tmp_path}"
     rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.01).close()
@@ -99,7 +101,7 @@ def test_buckets_are_previewed_and_set(tmp_path: Path) -> None:
         check_page(page.text)
 
 
-def test_a_step_that_fails_says_why(tmp_path: Path) -> None:
+def test_the_page_of_a_failed_step_shows_the_error(tmp_path: Path) -> None:
     """The page shows the error that the command prints, and nothing is changed."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -121,7 +123,7 @@ def test_a_step_that_fails_says_why(tmp_path: Path) -> None:
     assert 422 == client.post("/tables/logs/move/pause").status_code
 
 
-def test_only_one_step_of_a_table_runs(tmp_path: Path) -> None:
+def test_only_one_step_of_a_table_runs_at_a_time(tmp_path: Path) -> None:
     """While a step runs, another one is refused, and a copy of it can be paused and resumed."""
     url = f"memory:{tmp_path}"
     with rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.5) as table:
@@ -140,7 +142,7 @@ def test_only_one_step_of_a_table_runs(tmp_path: Path) -> None:
     assert "copied" == read_state(client)["move"]["step"]
 
 
-def test_a_switch_or_a_drop_needs_the_typed_name(tmp_path: Path) -> None:
+def test_a_switch_or_drop_needs_the_name_typed(tmp_path: Path) -> None:
     """Until exactly the name is typed, both tables stay, and the same one is read."""
     url = f"memory:{tmp_path}"
     with rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.01) as table:
@@ -185,7 +187,7 @@ def test_only_operators_change_tables(tmp_path: Path) -> None:
         read_state(client)
 
 
-def test_hostile_names_do_nothing(tmp_path: Path) -> None:
+def test_invalid_table_and_file_names_are_refused_on_step_pages(tmp_path: Path) -> None:
     """Names of tables and files that are no names answer an error, and appear as text."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -202,7 +204,7 @@ def test_hostile_names_do_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
-def test_pages_go_on_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
+def test_other_pages_answer_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
     """Lists, rows and the page of the step answer meanwhile, and say how far it is."""
     url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     create_logs(url)
@@ -233,7 +235,9 @@ def test_pages_go_on_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
     assert "45%" not in client.get("/").text
 
 
-def test_the_rest_of_a_step_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_left_of_a_step_is_estimated_from_its_phase(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What is left takes as long for each row as what was done since the phase began."""
     now = [100.0]
     monkeypatch.setattr("rowkey.portal.tables.steps.time.monotonic", lambda: now[0])
@@ -267,7 +271,7 @@ def test_the_rest_of_a_step_is_estimated(monkeypatch: pytest.MonkeyPatch) -> Non
         ("finished", True, True, None, set()),
     ],
 )
-def test_only_the_sensible_steps_are_offered(
+def test_each_stage_of_a_move_offers_only_its_next_steps(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     step: str,
@@ -314,7 +318,7 @@ def test_only_the_sensible_steps_are_offered(
         assert number == at.count("✓")
 
 
-def test_a_step_that_is_in_no_log_does_not_begin(
+def test_a_step_does_not_begin_if_the_audit_log_is_not_writable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the audit log cannot be written, nothing is changed; else its begin comes first."""

@@ -113,7 +113,7 @@ def run_portal(folder: Path, **settings: Any) -> Iterator[tuple[Starlette, TestC
         yield app, client
 
 
-def test_no_page_waits_for_an_engine_that_hangs(tmp_path: Path, outage: Outage) -> None:
+def test_every_page_answers_at_once_while_the_engine_hangs(tmp_path: Path, outage: Outage) -> None:
     """Every page answers at once while every call of the engine hangs."""
     with run_portal(tmp_path) as (app, client):
         assert 200 == client.get("/tables/logs/operations").status_code  # which is known then
@@ -137,7 +137,7 @@ def test_no_page_waits_for_an_engine_that_hangs(tmp_path: Path, outage: Outage) 
 
 
 @pytest.mark.parametrize("path", ["/", "/designs/logs.toml", "/live", "/tables/logs/live"])
-def test_no_page_waits_before_the_outage_is_known(
+def test_pages_answer_at_once_in_the_first_second_of_an_outage(
     tmp_path: Path, outage: Outage, path: str
 ) -> None:
     """A page that shows states answers at once also in the first second of an outage."""
@@ -149,7 +149,7 @@ def test_no_page_waits_before_the_outage_is_known(
 
 
 @pytest.mark.parametrize("is_changed", [True, False])
-def test_a_page_loads_itself_again_until_it_shows_its_table(
+def test_a_page_reloads_until_its_table_has_been_read(
     tmp_path: Path, outage: Outage, monkeypatch: pytest.MonkeyPatch, is_changed: bool
 ) -> None:
     """Where a reading takes longer than a page, the page is not left with what it was before."""
@@ -171,7 +171,7 @@ def test_a_page_loads_itself_again_until_it_shows_its_table(
         assert 200 == client.get(path).status_code
 
 
-def test_the_list_shows_a_table_as_the_portal_has_changed_it(tmp_path: Path) -> None:
+def test_the_list_of_tables_shows_the_state_after_a_step(tmp_path: Path) -> None:
     """After a step the list of the tables waits for the state that the step has left."""
     with run_portal(tmp_path) as (app, client):
         client.get("/")
@@ -182,7 +182,7 @@ def test_the_list_shows_a_table_as_the_portal_has_changed_it(tmp_path: Path) -> 
         assert not live.find("logs").is_outdated(Reading.FACTS)
 
 
-def test_a_design_leads_to_its_table_before_the_table_is_read(
+def test_a_design_page_links_to_its_table_before_the_table_is_read(
     tmp_path: Path, outage: Outage
 ) -> None:
     """The links to the pages of a table are there as soon as the portal answers."""
@@ -193,7 +193,9 @@ def test_a_design_leads_to_its_table_before_the_table_is_read(
         assert 'href="/tables/logs/operations"' in client.get("/designs/logs.toml").text
 
 
-def test_what_a_user_asks_for_ends_with_a_sentence(tmp_path: Path, outage: Outage) -> None:
+def test_a_request_during_an_outage_ends_with_an_explanation(
+    tmp_path: Path, outage: Outage
+) -> None:
     """Rows and the begin of a step end after seconds, and say since when nothing answers."""
     with run_portal(tmp_path) as (app, client):
         outage.begin(hangs=True)
@@ -213,7 +215,9 @@ def test_what_a_user_asks_for_ends_with_a_sentence(tmp_path: Path, outage: Outag
 
 
 @pytest.mark.parametrize("hangs", [True, False])
-def test_an_outage_is_an_alert_and_a_metric(tmp_path: Path, outage: Outage, hangs: bool) -> None:
+def test_an_outage_is_shown_as_an_alert_and_a_metric(
+    tmp_path: Path, outage: Outage, hangs: bool
+) -> None:
     """Down and up again are shown on top of all pages, in the metrics, and sent once each."""
     with (
         run_receiver() as receiver,
@@ -245,7 +249,9 @@ def test_an_outage_is_an_alert_and_a_metric(tmp_path: Path, outage: Outage, hang
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_closed_regions_are_counted(tmp_path: Path, outage: Outage, language: str) -> None:
+def test_a_table_with_closed_regions_is_shown_as_down(
+    tmp_path: Path, outage: Outage, language: str
+) -> None:
     """A table with closed regions is down, with how many of how many, and not warm any more."""
     url = f"memory:{tmp_path}"
     splits = [bytes([number]) for number in range(1, 5)]
@@ -284,7 +290,7 @@ def test_closed_regions_are_counted(tmp_path: Path, outage: Outage, language: st
     assert [("down", "logs", {"open": 1, "total": 5}), ("up", "logs", None)] == events
 
 
-def test_a_state_that_is_not_read_is_stale(tmp_path: Path) -> None:
+def test_a_state_that_is_no_longer_read_is_shown_as_stale(tmp_path: Path) -> None:
     """A portal whose reader stands still says that what it shows is old, and how old."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -302,7 +308,7 @@ def test_a_state_that_is_not_read_is_stale(tmp_path: Path) -> None:
     assert 1 == metrics["rowkey_cluster_stale"][""] == metrics["rowkey_table_stale"]['table="logs"']
 
 
-def test_calls_that_hang_are_bounded(tmp_path: Path, outage: Outage) -> None:
+def test_the_number_of_threads_in_hanging_calls_is_bounded(tmp_path: Path, outage: Outage) -> None:
     """However often users ask an engine that hangs, only so many threads wait for it."""
     with run_portal(tmp_path) as (app, _):
         engines = app.state.portal.engines
@@ -317,7 +323,7 @@ def test_calls_that_hang_are_bounded(tmp_path: Path, outage: Outage) -> None:
         assert 7 == engines.ask(lambda: 7, 1.0)
 
 
-def test_a_slow_table_keeps_no_other_from_being_read(
+def test_a_slow_table_does_not_delay_the_reading_of_other_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While a table that a page shows takes five seconds a reading, others are read in turn."""
@@ -340,7 +346,7 @@ def test_a_slow_table_keeps_no_other_from_being_read(
         assert [True] == [stepped.now_s - one.answered_s < 30 for one in others]
 
 
-def test_each_of_many_tables_is_down_in_time(
+def test_forty_tables_with_closed_regions_are_shown_as_down_in_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Closed regions of forty tables are DOWN within 15 s, though each reading of load hangs."""

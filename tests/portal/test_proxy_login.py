@@ -28,7 +28,7 @@ def open_through(folder: Path, address: str = PROXY, declaration: str = "") -> T
     )
 
 
-def test_a_proxy_names_the_user(tmp_path: Path) -> None:
+def test_the_header_of_the_proxy_logs_in_its_user(tmp_path: Path) -> None:
     """The header of the proxy logs in for one request, with the role of the users file."""
     client = open_through(tmp_path)
     page = client.get("/", headers={NAME: "ann"})
@@ -41,7 +41,7 @@ def test_a_proxy_names_the_user(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["10.0.0.6", "127.0.0.1", "testclient", "10.0.0.50"])
-def test_the_header_of_others_is_ignored(tmp_path: Path, address: str) -> None:
+def test_the_user_header_of_a_browser_is_ignored(tmp_path: Path, address: str) -> None:
     """A browser that reaches the portal past the proxy cannot name a user."""
     assert 401 == open_through(tmp_path, address).get("/", headers={NAME: "ann"}).status_code
 
@@ -58,7 +58,9 @@ def test_the_header_of_others_is_ignored(tmp_path: Path, address: str) -> None:
         [("x-remote-user", "ann")],
     ],
 )
-def test_an_unclear_name_is_refused(tmp_path: Path, headers: list[tuple[str, str]]) -> None:
+def test_a_missing_or_doubled_user_header_logs_nobody_in(
+    tmp_path: Path, headers: list[tuple[str, str]]
+) -> None:
     """An unknown name, none, two, or that of another header logs nobody in."""
     response = open_through(tmp_path).get("/", headers=[*OWN_PAGE.items(), *headers])
     assert 401 == response.status_code
@@ -66,12 +68,12 @@ def test_an_unclear_name_is_refused(tmp_path: Path, headers: list[tuple[str, str
 
 
 @pytest.mark.parametrize("value", ["ann\xa0", "\xa0ann", "ann\x85", "ann ", "\u3000ann"])
-def test_a_name_is_taken_as_it_is(value: str) -> None:
+def test_a_user_name_in_the_header_must_match_exactly(value: str) -> None:
     """A name that only looks like that of a user is another one."""
     assert "ann" != ProxyLogin(PROXY).read_name(PROXY, [value])
 
 
-def test_other_users_have_the_declared_role(tmp_path: Path) -> None:
+def test_users_missing_in_the_file_have_its_declared_role(tmp_path: Path) -> None:
     """Users whom the file does not name have the role that it declares for them."""
     declaration = 'header = "X-Remote-User"\nother_users = "viewer"'
     client = open_through(tmp_path, declaration=declaration)
@@ -81,7 +83,7 @@ def test_other_users_have_the_declared_role(tmp_path: Path) -> None:
     assert 401 == client.get("/", headers={NAME: "bob"}).status_code
 
 
-def test_passwords_and_a_proxy_may_be_used_together(tmp_path: Path) -> None:
+def test_passwords_and_a_proxy_login_work_together(tmp_path: Path) -> None:
     """Users with a password log in past the proxy; one without a password does not."""
     users = write_users(tmp_path)
     text = f'[proxy]\naddress = "{PROXY}"\n[users.ann]\nrole = "viewer"\n'
@@ -94,7 +96,7 @@ def test_passwords_and_a_proxy_may_be_used_together(tmp_path: Path) -> None:
     assert Role.OPERATOR == proxied.role
 
 
-def test_mistakes_of_a_proxy_are_reported_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_of_a_proxy_declaration_are_reported_with_lines(tmp_path: Path) -> None:
     """Each wrong key of the declaration is named with its line."""
     users = tmp_path / "users.toml"
     users.write_text(

@@ -27,14 +27,14 @@ def fill_path(route: PortalRoute, value: str = "logs.toml") -> str:
     return re.sub(r"\{[^}]*\}", value, route.path)
 
 
-def test_only_these_routes_are_public(tmp_path: Path) -> None:
+def test_only_health_login_and_static_files_are_public(tmp_path: Path) -> None:
     """Health, login and static files are public, and nothing else is."""
     assert PUBLIC_PATHS == {
         one.path for one in list_routes(build_portal(tmp_path)) if one.is_public
     }
 
 
-def test_every_other_route_needs_a_session(tmp_path: Path) -> None:
+def test_every_other_route_answers_401_without_a_session(tmp_path: Path) -> None:
     """Each route, and each path that has none, answers 401 without a cookie or with a wrong one."""
     app = build_portal(tmp_path)
     client = open_client(app, logs_in=False)
@@ -52,7 +52,7 @@ def test_every_other_route_needs_a_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("role", Role)
-def test_each_role_takes_only_its_own_steps(tmp_path: Path, role: Role) -> None:
+def test_each_changing_route_answers_403_to_lower_roles(tmp_path: Path, role: Role) -> None:
     """Each route that changes something answers 403 to all roles below its own, and to no other."""
     app = build_portal(tmp_path, users_file=write_users(tmp_path))
     client = open_client(app, logs_in=False)
@@ -65,7 +65,7 @@ def test_each_role_takes_only_its_own_steps(tmp_path: Path, role: Role) -> None:
     assert (role is Role.OPERATOR) == (refused == [])
 
 
-def test_a_read_only_portal_changes_nothing(tmp_path: Path) -> None:
+def test_a_read_only_portal_answers_403_to_every_change(tmp_path: Path) -> None:
     """With --read-only each request that changes something answers 403, also the operator's."""
     app = build_portal(tmp_path, is_read_only=True)
     client = open_client(app)
@@ -79,7 +79,7 @@ def test_a_read_only_portal_changes_nothing(tmp_path: Path) -> None:
     assert "<textarea" not in client.get("/designs/logs.toml").text
 
 
-def test_a_step_that_cannot_be_taken_back_needs_the_name(tmp_path: Path) -> None:
+def test_an_irreversible_step_needs_the_name_typed(tmp_path: Path) -> None:
     """Such a route does nothing until the name in its path is typed exactly."""
     app = build_portal(tmp_path)
     client = open_client(app)
@@ -94,14 +94,16 @@ def test_a_step_that_cannot_be_taken_back_needs_the_name(tmp_path: Path) -> None
     assert before == (digest_files(tmp_path / "designs" / ".rowkey-portal"), digest_files(tmp_path))
 
 
-def test_a_route_that_changes_something_names_a_role() -> None:
+def test_a_changing_route_must_name_a_role_above_viewer() -> None:
     """A route that a viewer could change something by cannot be written."""
     with pytest.raises(AssertionError, match="a viewer changes nothing"):
         PortalRoute("/x", lambda request: request.redirect(), "POST")
     assert not PortalRoute("/x", lambda request: request.redirect(), "POST", Role.OPERATOR).is_safe
 
 
-def test_a_defect_shows_no_details(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_page_of_an_unexpected_error_shows_no_details(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A page that fails says so without the error, which the log has."""
 
     def fail(request: object) -> None:
@@ -113,7 +115,7 @@ def test_a_defect_shows_no_details(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert "secret detail" in caplog.text
 
 
-def test_errors_are_json_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_errors_are_json_for_clients_that_accept_json(tmp_path: Path) -> None:
     """A script that accepts JSON gets the status and the sentence of an error."""
     client = open_client(build_portal(tmp_path))
     document = client.get("/designs/none.toml", headers={"accept": "application/json"}).json()

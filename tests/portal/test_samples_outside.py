@@ -17,7 +17,7 @@ SECRET = f"{EVENTS}{CANARY},1,x\n"
 
 
 @pytest.mark.parametrize("path", ["../secret.csv", "link.csv", "token.csv", "plain.csv"])
-def test_no_form_reads_a_sample_that_is_not_shown(tmp_path: Path, path: str) -> None:
+def test_no_form_reads_a_sample_outside_of_the_folder(tmp_path: Path, path: str) -> None:
     """A file elsewhere, a link and the file with a token are refused; a plain one is read."""
     url, designs = f"memory:{tmp_path}", tmp_path / "designs"
     token = designs / "token.csv"

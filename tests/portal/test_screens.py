@@ -47,7 +47,9 @@ def read_audit(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("scheme", ["memory", "rocks"])
-def test_files_and_tables_are_joined_by_name(tmp_path: Path, scheme: str) -> None:
+def test_each_table_is_listed_once_with_its_file_and_differences(
+    tmp_path: Path, scheme: str
+) -> None:
     """Each table is listed once, with its file, its figures and in what both differ."""
     url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     create_logs(url)
@@ -90,7 +92,7 @@ def test_files_and_tables_are_joined_by_name(tmp_path: Path, scheme: str) -> Non
     assert [] == [name for name in ("orders", "differs: 1", "same", "no file") if name not in shown]
 
 
-def test_the_engine_is_free_between_two_pages(tmp_path: Path) -> None:
+def test_an_engine_of_one_process_can_be_opened_by_others_between_two_pages(tmp_path: Path) -> None:
     """An engine of one process can be opened by others while the portal runs."""
     url = f"rocks:{tmp_path}/data"
     create_logs(url)
@@ -106,7 +108,7 @@ def test_the_engine_is_free_between_two_pages(tmp_path: Path) -> None:
     assert "cannot be read" not in client.get("/designs/logs.toml").text
 
 
-def test_a_missing_engine_leaves_the_files(tmp_path: Path) -> None:
+def test_without_stored_tables_the_list_shows_the_design_files(tmp_path: Path) -> None:
     """Where nothing is stored yet, the list shows the design files, and creates nothing."""
     client = open_client(build_portal(tmp_path, f"rocks:{tmp_path}/none"))
     page = client.get("/").text
@@ -115,7 +117,7 @@ def test_a_missing_engine_leaves_the_files(tmp_path: Path) -> None:
     assert 303 == client.get("/tables/logs").status_code  # to its file
 
 
-def test_a_move_is_shown(tmp_path: Path) -> None:
+def test_the_list_shows_the_step_of_a_table_that_is_being_moved(tmp_path: Path) -> None:
     """A table whose rows are moved shows the step, and its target says from where they come."""
     url = f"memory:{tmp_path}"
     with rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.01) as table:
@@ -131,7 +133,7 @@ def test_a_move_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_page_shows_what_the_command_prints(tmp_path: Path, language: str) -> None:
+def test_a_design_page_shows_what_the_commands_print(tmp_path: Path, language: str) -> None:
     """Findings, bytes of keys and reads are those of `check`, `vectors` and `explain`."""
     app = build_portal(tmp_path)
     path = tmp_path / "designs" / "logs.toml"
@@ -149,7 +151,7 @@ def test_a_page_shows_what_the_command_prints(tmp_path: Path, language: str) -> 
     assert dict(page.elements)["html"]["lang"] == {"en": "en", "zh": "zh-Hans"}[language]
 
 
-def test_the_language_is_remembered(tmp_path: Path) -> None:
+def test_the_language_is_taken_from_query_cookie_or_browser(tmp_path: Path) -> None:
     """The query decides on the language, then the cookie it left, then the browser."""
     client = open_client(build_portal(tmp_path))
     wanted = {"accept-language": "de-DE,zh-CN;q=0.8,en;q=0.5"}
@@ -161,7 +163,7 @@ def test_the_language_is_remembered(tmp_path: Path) -> None:
     ]
 
 
-def test_a_design_is_saved(tmp_path: Path) -> None:
+def test_a_saved_design_is_written_and_audited(tmp_path: Path) -> None:
     """A saved text is what the file holds, and the audit log says who wrote which version."""
     client = open_client(build_portal(tmp_path))
     form = read_form(client)
@@ -177,7 +179,7 @@ def test_a_design_is_saved(tmp_path: Path) -> None:
     assert (form["etag"], read_form(client)["etag"]) == (entry["etag_before"], entry["etag"])
 
 
-def test_a_text_in_conflict_is_not_lost(tmp_path: Path) -> None:
+def test_a_save_over_a_changed_file_shows_both_texts(tmp_path: Path) -> None:
     """If the file has changed, both texts are kept: the page shows one, and how they differ."""
     client = open_client(build_portal(tmp_path))
     form = read_form(client)
@@ -198,7 +200,7 @@ def test_a_text_in_conflict_is_not_lost(tmp_path: Path) -> None:
     assert WIDER == path.read_text("utf-8")
 
 
-def test_a_draft_is_checked_and_not_saved(tmp_path: Path) -> None:
+def test_checking_a_typed_design_does_not_save_it(tmp_path: Path) -> None:
     """The button to check shows the findings of the text in the form, and leaves the file."""
     client = open_client(build_portal(tmp_path))
     form = {**read_form(client), "text": LOGS.replace("[host]", "[hots]"), "check": "1"}
@@ -207,7 +209,7 @@ def test_a_draft_is_checked_and_not_saved(tmp_path: Path) -> None:
     assert LOGS == (tmp_path / "designs" / "logs.toml").read_text("utf-8")
 
 
-def test_fixes_are_those_of_the_command(tmp_path: Path) -> None:
+def test_fixes_in_the_portal_equal_those_of_check_fix(tmp_path: Path) -> None:
     """The page shows the fixes as a diff, and the button writes what `check --fix` writes."""
     client = open_client(build_portal(tmp_path))
     path = tmp_path / "designs" / "logs.toml"
@@ -222,7 +224,7 @@ def test_fixes_are_those_of_the_command(tmp_path: Path) -> None:
     assert 409 == client.post("/designs/logs.toml/fix", data={"etag": "0"}).status_code
 
 
-def test_a_file_is_created_and_removed(tmp_path: Path) -> None:
+def test_a_design_file_is_created_and_removed_once_its_name_is_typed(tmp_path: Path) -> None:
     """A new file holds a valid design under its name; it is removed once its name is typed."""
     client = open_client(build_portal(tmp_path))
     answer = client.post("/designs", data={"name": "new-one"})
@@ -242,7 +244,9 @@ def test_a_file_is_created_and_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["../secret.csv", "link.csv", "{tmp_path}/secret.csv", "a\\u0000"])
-def test_a_sample_outside_is_not_read(tmp_path: Path, path: str) -> None:
+def test_a_design_page_does_not_read_a_sample_outside_of_the_folder(
+    tmp_path: Path, path: str
+) -> None:
     """A design cannot make a page read a file outside of the folder as its sample."""
     (tmp_path / "secret.csv").write_text("host,ts,note\ncanary,1,x\n", "utf-8")
     app = build_portal(tmp_path)
@@ -255,7 +259,7 @@ def test_a_sample_outside_is_not_read(tmp_path: Path, path: str) -> None:
     assert (None, []) == (checked.document["sample"], checked.sampled_rows)
 
 
-def test_examples_are_rows_of_the_sample(tmp_path: Path) -> None:
+def test_example_rows_are_the_first_rows_of_the_sample(tmp_path: Path) -> None:
     """The example rows are the first of the sample of the folder, also after it has changed."""
     app = build_portal(tmp_path)
     designs = tmp_path / "designs"
@@ -271,7 +275,7 @@ def test_examples_are_rows_of_the_sample(tmp_path: Path) -> None:
         assert "first rows of the sample" in text
 
 
-def test_a_stored_design_without_a_file_is_shown(tmp_path: Path) -> None:
+def test_a_table_without_a_file_shows_the_design_of_the_catalog(tmp_path: Path) -> None:
     """A table that the folder has no file for shows the design that the catalog stores."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -284,7 +288,7 @@ def test_a_stored_design_without_a_file_is_shown(tmp_path: Path) -> None:
     assert 404 == client.get("/tables/none").status_code
 
 
-def test_a_link_of_another_site_opens_the_page_again(tmp_path: Path) -> None:
+def test_a_link_from_another_site_reopens_the_page_with_the_session(tmp_path: Path) -> None:
     """Such a request has no cookie of the session; the page asks for itself once more."""
     client = open_client(build_portal(tmp_path), logs_in=False)
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
@@ -295,7 +299,7 @@ def test_a_link_of_another_site_opens_the_page_again(tmp_path: Path) -> None:
     assert 'href="//' not in client.get(f"{ORIGIN}//evil.example", headers=link).text
 
 
-def test_a_page_without_scripts_is_small(tmp_path: Path) -> None:
+def test_the_list_page_with_its_styles_is_below_200_kb(tmp_path: Path) -> None:
     """The list with its style sheets takes less than 200 kB before compression."""
     client = open_client(build_portal(tmp_path))
     page = client.get("/")

@@ -70,21 +70,23 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Starlette:
 
 
 @pytest.mark.parametrize("hosts", FOREIGN_HOSTS, ids=repr)
-def test_other_hosts_are_refused(app: Starlette, hosts: list[str]) -> None:
+def test_requests_for_other_host_names_are_refused(app: Starlette, hosts: list[str]) -> None:
     """A request under another host name, under none or under two gets no page."""
     response = send_raw(app, "GET", "/healthz", [("host", host) for host in hosts])
     assert 400 == response.status
 
 
 @pytest.mark.parametrize("host", OWN_HOSTS)
-def test_own_hosts_are_answered(app: Starlette, host: str) -> None:
+def test_requests_for_the_own_host_names_are_answered(app: Starlette, host: str) -> None:
     """The names of this machine with the portal's port are answered, in any case."""
     assert 200 == send_raw(app, "GET", "/healthz", [("host", host)]).status
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 @pytest.mark.parametrize("headers", FOREIGN_PAGES, ids=repr)
-def test_other_sites_change_nothing(app: Starlette, headers: dict[str, str], method: str) -> None:
+def test_requests_from_pages_of_other_sites_change_nothing(
+    app: Starlette, headers: dict[str, str], method: str
+) -> None:
     """A page of another site cannot send a request that changes something."""
     form = [("host", "127.0.0.1:8765"), ("content-type", "application/x-www-form-urlencoded")]
     response = send_raw(app, method, "/logout", [*form, *headers.items()])
@@ -92,7 +94,9 @@ def test_other_sites_change_nothing(app: Starlette, headers: dict[str, str], met
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "text/plain;charset=UTF-8", "", "x/y"])
-def test_forms_cannot_pretend_to_be_json(app: Starlette, content_type: str) -> None:
+def test_a_body_of_a_content_type_that_needs_no_permission_is_refused(
+    app: Starlette, content_type: str
+) -> None:
     """A body of a type that any page may send without asking is refused."""
     headers = [("host", "127.0.0.1:8765"), ("content-type", content_type), *OWN_PAGE.items()]
     assert 403 == send_raw(app, "POST", "/logout", headers, b'{"a": 1}').status
@@ -101,7 +105,9 @@ def test_forms_cannot_pretend_to_be_json(app: Starlette, content_type: str) -> N
 @pytest.mark.parametrize(
     "headers", [{"sec-fetch-site": "same-origin"}, {"origin": ORIGIN}], ids=repr
 )
-def test_own_pages_send_forms(app: Starlette, headers: dict[str, str]) -> None:
+def test_one_of_both_origin_headers_suffices_for_own_pages(
+    app: Starlette, headers: dict[str, str]
+) -> None:
     """One of both headers is enough, as older browsers send only one."""
     form = [("host", "127.0.0.1:8765"), ("content-type", "application/x-www-form-urlencoded")]
     assert 303 == send_raw(app, "POST", "/logout", [*form, *headers.items()]).status
@@ -124,7 +130,7 @@ def test_every_response_has_the_security_headers(app: Starlette, path: str) -> N
     assert ("no-store" in headers["cache-control"]) is not path.startswith("/static")
 
 
-def test_a_body_has_a_limit(app: Starlette) -> None:
+def test_a_form_of_more_than_1_mib_is_refused(app: Starlette) -> None:
     """A form of more than 1 MiB is refused, whether its length is announced or not."""
     client = open_client(app)
     content_type = {"content-type": "application/x-www-form-urlencoded"}
@@ -136,7 +142,7 @@ def test_a_body_has_a_limit(app: Starlette) -> None:
     assert [413, 413] == [response.status_code for response in responses]
 
 
-def test_a_form_has_a_limit_of_fields(app: Starlette) -> None:
+def test_a_form_of_too_many_fields_is_refused(app: Starlette) -> None:
     """A form of very many fields is refused, also before a login, and is no defect."""
     form = {"content-type": "application/x-www-form-urlencoded"}
     body = "&".join(f"a{number}=1" for number in range(1_001))
@@ -144,7 +150,9 @@ def test_a_form_has_a_limit_of_fields(app: Starlette) -> None:
     assert 413 == response.status_code
 
 
-def test_a_form_comes_in_in_time(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_form_that_never_ends_is_given_up(
+    app: Starlette, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A client that never sends the end of its form is given up."""
     monkeypatch.setattr("rowkey.portal.server.routes.MAX_FORM_S", 0.01)
     statuses = []
@@ -183,7 +191,7 @@ def read_everything(url: str) -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("scheme", ["memory", pytest.param("rocks", marks=pytest.mark.long)])
-def test_reading_changes_nothing(tmp_path: Path, scheme: str) -> None:
+def test_visiting_all_pages_changes_no_file_and_no_table(tmp_path: Path, scheme: str) -> None:
     """A crawl over all pages leaves every file and every table as it was."""
     url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     create_logs(url)

@@ -49,7 +49,7 @@ def send_lines(port: int, *lines: str) -> bytes:
         return connection.recv(65_536).split(b"\r\n")[0]
 
 
-def test_a_portal_serves_until_it_is_interrupted(tmp_path: Path) -> None:
+def test_the_printed_link_of_a_real_server_logs_in_once(tmp_path: Path) -> None:
     """A real server prints a link that logs in once, checks hosts, and logs no token."""
     (tmp_path / "logs.toml").write_text(LOGS, "utf-8")
     with start_fork(START, str(tmp_path), stderr=subprocess.PIPE) as (process, number):
@@ -86,7 +86,7 @@ def test_a_portal_serves_until_it_is_interrupted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("earlier", ["", "signal.getsignal = lambda _: None  # of C code\n"])
-def test_an_interrupt_before_the_server_listens_ends_it(tmp_path: Path, earlier: str) -> None:
+def test_an_interrupt_before_the_server_listens_is_no_error(tmp_path: Path, earlier: str) -> None:
     """Ctrl-C in the moment in which the URL is printed is no error, and leaves no warning."""
     interrupt = "lambda _: os.kill(os.getpid(), signal.SIGINT)"
     code = (
@@ -161,7 +161,7 @@ run_server(
 """
 
 
-def test_streams_of_pages_end(tmp_path: Path) -> None:
+def test_open_streams_do_not_delay_the_end_of_the_server(tmp_path: Path) -> None:
     """A page that is closed is not counted any more, and an open one does not hold up the end."""
     with start_fork(STREAM, str(tmp_path), stderr=subprocess.PIPE) as (process, number):
         assert process.stdout is not None
@@ -196,7 +196,7 @@ def test_streams_of_pages_end(tmp_path: Path) -> None:
     assert "graceful" not in errors, "the server had to cancel the stream"
 
 
-def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_before_a_link_is_printed(tmp_path: Path) -> None:
     """A port that another program has is refused before a link is printed."""
     links: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as other:
@@ -216,7 +216,9 @@ def test_a_connection_without_a_request_is_closed(
     assert b"" == run_coroutine(exchange(*pieces))
 
 
-def test_bytes_of_a_head_now_and_then_gain_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_head_that_arrives_slowly_is_not_given_more_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A head ends in its time, also the second one of a connection; a slow answer is waited for."""
     monkeypatch.setattr("rowkey.portal.server.protocol.MAX_HEAD_S", 0.3)
     drops = [b"X-Part: 1\r\n"] * 500
@@ -227,7 +229,7 @@ def test_bytes_of_a_head_now_and_then_gain_no_time(monkeypatch: pytest.MonkeyPat
     assert time.monotonic() - begin_s < 9
 
 
-def test_a_portal_offers_only_sound_ciphers(tmp_path: Path) -> None:
+def test_tls_is_offered_only_with_secure_ciphers(tmp_path: Path) -> None:
     """TLS is of version 1.2 at least, with authenticated encryption and forward secrecy."""
     certificate, key = create_tls_files(tmp_path)
     settings = PortalSettings(tmp_path, certificate_file=certificate, key_file=key)

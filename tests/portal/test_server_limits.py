@@ -70,7 +70,7 @@ def request(
     return answer.status, found, content
 
 
-def test_a_body_that_is_too_large_is_refused(portal: ServedPortal) -> None:
+def test_a_body_one_byte_above_the_limit_answers_413(portal: ServedPortal) -> None:
     """One byte above the limit answers 413, with or without a length; one less does not."""
     headers = {**log_in(portal), "content-type": "application/x-www-form-urlencoded"}
     path = "/designs/logs.toml"
@@ -84,7 +84,7 @@ def test_a_body_that_is_too_large_is_refused(portal: ServedPortal) -> None:
     connection.close()
 
 
-def test_slow_clients_and_many_headers_stop_nobody(portal: ServedPortal) -> None:
+def test_slow_clients_and_many_headers_block_no_other_client(portal: ServedPortal) -> None:
     """While connections send a header now and then, or ten thousand, others are answered."""
     with ExitStack() as stack:
         slow = [stack.enter_context(connect(portal)) for _ in range(SLOW_CLIENTS)]
@@ -100,7 +100,9 @@ def test_slow_clients_and_many_headers_stop_nobody(portal: ServedPortal) -> None
         assert 200 == request(portal, "GET", "/", headers)[0]
 
 
-def test_many_requests_at_once_are_all_answered(portal: ServedPortal, tmp_path: Path) -> None:
+def test_as_many_requests_as_one_address_may_send_are_all_answered(
+    portal: ServedPortal, tmp_path: Path
+) -> None:
     """As many pages as one address may wait for, of a table of one process, get their answers."""
     headers = log_in(portal)
     before = digest_files(tmp_path / "designs")

@@ -33,7 +33,9 @@ def write_users(folder: Path) -> Path:
     return path
 
 
-def test_a_token_opens_one_session(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_start_token_is_exchanged_once_for_a_session(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """The token of the start is exchanged once for a cookie that scripts and sites cannot use."""
     caplog.set_level(logging.DEBUG)
     app = build_portal(tmp_path)
@@ -53,7 +55,7 @@ def test_a_token_opens_one_session(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 
 @pytest.mark.parametrize("token", ["", "a", "a" * 43, "\0", "é" * 9])
-def test_a_wrong_token_opens_none(tmp_path: Path, token: str) -> None:
+def test_a_wrong_token_opens_no_session(tmp_path: Path, token: str) -> None:
     """Any other token is refused, and does not use up the right one."""
     app = build_portal(tmp_path)
     right = app.state.portal.sessions.create_login_token()
@@ -72,8 +74,7 @@ def test_logging_out_ends_the_session(tmp_path: Path) -> None:
     assert 401 == client.get("/").status_code
 
 
-def test_a_session_ends() -> None:
-    """A session ends after its time, and the oldest ends when there are too many."""
+def test_a_session_ends_after_its_time_and_the_oldest_when_there_are_too_many() -> None:
     now = 0.0
     store = SessionStore(clock=lambda: now)
     cookies = [store.exchange_token(store.create_login_token()) for _ in range(MAX_SESSIONS + 1)]
@@ -85,7 +86,7 @@ def test_a_session_ends() -> None:
 
 
 @pytest.mark.parametrize("role", Role)
-def test_users_log_in_by_their_passwords(tmp_path: Path, role: Role) -> None:
+def test_a_user_logs_in_by_password_with_the_steps_of_the_role(tmp_path: Path, role: Role) -> None:
     """A name with its password opens a session in which the role's steps are possible."""
     app = build_portal(tmp_path, users_file=write_users(tmp_path))
     client = open_client(app, logs_in=False)
@@ -108,7 +109,9 @@ def test_users_log_in_by_their_passwords(tmp_path: Path, role: Role) -> None:
         ("viewer", "\ud800"),
     ],
 )
-def test_wrong_passwords_open_no_session(tmp_path: Path, name: str, password: str) -> None:
+def test_a_wrong_name_or_password_opens_no_session(
+    tmp_path: Path, name: str, password: str
+) -> None:
     """A wrong name or password gets the form again, whichever of both it is."""
     app = build_portal(tmp_path, users_file=write_users(tmp_path))
     response = open_client(app, logs_in=False).post(
@@ -120,7 +123,7 @@ def test_wrong_passwords_open_no_session(tmp_path: Path, name: str, password: st
     assert "The name or the password is wrong." in response.text
 
 
-def test_wrong_passwords_do_not_lock_a_user_out(
+def test_wrong_passwords_do_not_lock_the_user_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After ten wrong passwords the right one is accepted, elsewhere at once and there soon."""
@@ -143,7 +146,9 @@ def test_wrong_passwords_do_not_lock_a_user_out(
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_cookie_stays_on_encrypted_connections(tmp_path: Path, scheme: str) -> None:
+def test_behind_https_the_session_cookie_is_sent_only_encrypted(
+    tmp_path: Path, scheme: str
+) -> None:
     """Where a proxy ends the encryption, browsers send the cookie on encrypted connections only."""
     app = build_portal(tmp_path, users_file=write_users(tmp_path))
     form = {"name": "viewer", "password": "viewerviewer"}
@@ -153,7 +158,7 @@ def test_a_cookie_stays_on_encrypted_connections(tmp_path: Path, scheme: str) ->
     assert (303, scheme == "https") == (answer.status_code, "; secure" in cookie)
 
 
-def test_verified_passwords_keep_nobody_waiting(
+def test_simultaneous_logins_do_not_delay_other_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While many addresses log in at once, pages are answered; one address sends few at once."""
@@ -179,7 +184,7 @@ def test_verified_passwords_keep_nobody_waiting(
     assert [None] * len(addresses) == run_coroutine(try_at_once())
 
 
-def test_a_token_does_not_log_in_where_there_are_users(tmp_path: Path) -> None:
+def test_a_start_token_does_not_log_in_where_users_have_passwords(tmp_path: Path) -> None:
     """The users file is hidden, and its passwords are in no page and no list."""
     designs = tmp_path / "designs"
     designs.mkdir()
@@ -191,7 +196,7 @@ def test_a_token_does_not_log_in_where_there_are_users(tmp_path: Path) -> None:
     assert 422 == client.post("/designs", data={"name": "users"}).status_code
 
 
-def test_the_real_hash_is_argon2id() -> None:
+def test_passwords_are_hashed_with_the_recommended_argon2id() -> None:
     """A password is hashed with the parameters that argon2-cffi recommends, each time anew."""
     first, second = hash_password("secret"), hash_password("secret")
     assert first != second
@@ -213,8 +218,7 @@ def test_all_mistakes_of_a_users_file_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"[users]", b"users = 3", b"\xff", b"[[", b"[users.a]"])
-def test_a_broken_users_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    """A file without users opens no portal."""
+def test_a_users_file_without_users_opens_no_portal(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "users"
     path.write_bytes(content)
     with pytest.raises(InvalidPortalSettings):

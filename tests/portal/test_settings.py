@@ -16,7 +16,7 @@ def users_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_portal_listens_on_this_machine_alone(tmp_path: Path) -> None:
+def test_by_default_only_this_machine_can_reach_the_portal(tmp_path: Path) -> None:
     """Without settings only this machine can reach the portal."""
     settings = PortalSettings(tmp_path)
     assert ("127.0.0.1", True) == (settings.host, settings.is_local)
@@ -33,7 +33,7 @@ def test_a_portal_for_others_needs_users(tmp_path: Path, users_file: Path, host:
     assert not named.is_local
 
 
-def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_of_the_portal_settings_are_reported_at_once(tmp_path: Path) -> None:
     """The error lists every mistake of the settings."""
     with pytest.raises(InvalidPortalSettings) as refusal:
         PortalSettings(
@@ -58,16 +58,17 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
         ({"host": "localhost", "port": 9}, "http://localhost:9"),
     ],
 )
-def test_the_origin_is_one_that_is_answered(
+def test_the_printed_url_names_a_host_that_the_portal_answers(
     tmp_path: Path, changes: dict[str, Any], origin: str
 ) -> None:
-    """The printed URL names a host that the portal answers."""
     settings = PortalSettings(tmp_path, **changes)
     assert origin == settings.origin
     assert origin.partition("//")[2] in settings.allowed_hosts
 
 
-def test_a_proxy_may_hide_the_port(tmp_path: Path, users_file: Path) -> None:
+def test_a_host_behind_a_proxy_is_answered_with_or_without_its_port(
+    tmp_path: Path, users_file: Path
+) -> None:
     """A name that was given is answered with its own port, without one, and with the portal's."""
     names = ("portal.example.org", "other.example.org:8443")
     settings = PortalSettings(tmp_path, host="0.0.0.0", users_file=users_file, host_names=names)

@@ -84,7 +84,9 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
+def test_a_simulation_in_the_portal_equals_that_of_the_command(
+    tmp_path: Path, app: Starlette
+) -> None:
     """The page has the report, and the document is that of `rowkey simulate -f json`."""
     client = open_client(app)
     stored = upload(client, "C:\\logs\\my events.csv", EVENTS.encode())
@@ -116,7 +118,7 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
         assert str(tmp_path) not in page
 
 
-def test_a_map_is_sent_once(app: Starlette) -> None:
+def test_a_load_map_is_sent_once_and_compressed(app: Starlette) -> None:
     """A browser gets a view compressed and once, and a page that tells how its file was read."""
     client = open_client(app)
     stored = upload(client, "events.csv", EVENTS.replace(",", ";").encode())
@@ -140,7 +142,7 @@ def test_a_map_is_sent_once(app: Starlette) -> None:
     assert 404 == client.get(f"/simulations/{'0' * 32}/maps/d1/region").status_code
 
 
-def test_generated_events_follow_the_form(app: Starlette) -> None:
+def test_rate_and_servers_of_the_form_replace_those_of_the_file(app: Starlette) -> None:
     """Rate and servers of the form replace those of the file, which stays as it is."""
     client = open_client(app)
     before = app.state.portal.workspace.read("logs.toml")
@@ -155,7 +157,7 @@ def test_generated_events_follow_the_form(app: Starlette) -> None:
     assert path in client.get("/simulations").text
 
 
-def test_a_form_with_mistakes_starts_nothing(tmp_path: Path, app: Starlette) -> None:
+def test_a_simulation_form_with_mistakes_starts_nothing(tmp_path: Path, app: Starlette) -> None:
     """Mistakes are told with the values that are allowed, and nothing is stored."""
     client = open_client(app)
     before = digest_files(tmp_path)
@@ -172,7 +174,7 @@ def test_a_form_with_mistakes_starts_nothing(tmp_path: Path, app: Starlette) -> 
     assert before == digest_files(tmp_path)
 
 
-def test_a_sample_that_does_not_fit_is_refused(app: Starlette) -> None:
+def test_a_simulation_of_an_unsuitable_sample_says_why(app: Starlette) -> None:
     """A simulation that cannot read its events says why on its page."""
     client = open_client(app)
     stored = upload(client, "other.csv", b"a,b\n1,2\n")
@@ -183,7 +185,7 @@ def test_a_sample_that_does_not_fit_is_refused(app: Starlette) -> None:
     assert 404 == client.get(f"{path}/document").status_code
 
 
-def test_uploads_are_bounded(tmp_path: Path, app: Starlette) -> None:
+def test_the_size_and_number_of_uploads_are_limited(tmp_path: Path, app: Starlette) -> None:
     """Too large, empty or unknown files leave nothing behind, and old ones make room."""
     client = open_client(app)
     folder = app.state.portal.uploads.folder
@@ -208,7 +210,7 @@ def test_uploads_are_bounded(tmp_path: Path, app: Starlette) -> None:
     assert [] == [one for one in tmp_path.rglob("*.csv") if folder not in one.parents]
 
 
-def test_uploads_at_once_are_bounded(tmp_path: Path) -> None:
+def test_the_number_of_simultaneous_uploads_is_limited(tmp_path: Path) -> None:
     """More files at once are refused, and none stays that breaks off, or of a killed portal."""
     uploads = SampleUploads(tmp_path)
     (tmp_path / ".0123456789abcdef").mkdir()
@@ -233,7 +235,7 @@ def test_uploads_at_once_are_bounded(tmp_path: Path) -> None:
     assert (True, []) == (isinstance(refused, Unavailable), list(tmp_path.iterdir()))
 
 
-def test_a_cancelled_upload_leaves_nothing(
+def test_a_cancelled_upload_leaves_no_file(
     app: Starlette, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Where the connection ends within a file, none of it stays, and no defect is logged."""
@@ -256,7 +258,7 @@ def test_a_cancelled_upload_leaves_nothing(
     assert (303, 1) == (whole.status, len(app.state.portal.uploads.list_samples()))
 
 
-def test_a_simulation_is_cancelled(app: Starlette) -> None:
+def test_the_page_of_a_cancelled_simulation_says_so(app: Starlette) -> None:
     """A cancelled simulation ends, and its page says so without a script."""
     client = open_client(app)
     path = start(client)
@@ -271,7 +273,7 @@ def test_a_simulation_is_cancelled(app: Starlette) -> None:
     assert job.progress.state is JobState.DONE or "was cancelled" in page
 
 
-def test_a_viewer_simulates_nothing_on_a_read_only_portal(tmp_path: Path) -> None:
+def test_a_viewer_starts_no_simulation_on_a_read_only_portal(tmp_path: Path) -> None:
     """A read-only portal shows old results and has no form."""
     client = open_client(build_portal(tmp_path, is_read_only=True))
     page = client.get("/simulations").text
@@ -280,7 +282,9 @@ def test_a_viewer_simulates_nothing_on_a_read_only_portal(tmp_path: Path) -> Non
     assert 404 == client.get("/simulations/00").status_code
 
 
-def test_a_comparison_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
+def test_a_comparison_in_the_portal_equals_that_of_the_command(
+    tmp_path: Path, app: Starlette
+) -> None:
     """Several designs replay one file, and their report has the comparison; one alone has none."""
     client = open_client(app)
     other = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]")
@@ -310,7 +314,9 @@ def test_a_comparison_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     assert 'id="comparison"' in client.get(path).text
 
 
-def test_a_comparison_reads_no_file_that_designs_choose(tmp_path: Path, app: Starlette) -> None:
+def test_a_comparison_reads_no_sample_that_its_designs_declare(
+    tmp_path: Path, app: Starlette
+) -> None:
     """Without a file in the form, a comparison would replay the sample of its designs."""
     secret = tmp_path / "secret.csv"
     secret.write_text(EVENTS, "utf-8")
@@ -327,7 +333,7 @@ def test_a_comparison_reads_no_file_that_designs_choose(tmp_path: Path, app: Sta
     assert [] == app.state.portal.simulations.list_ids()
 
 
-def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
+def test_an_unreadable_stored_request_stops_no_other_simulation(app: Starlette) -> None:
     """A stored request that cannot be read stops no other one."""
     client = open_client(app)
     path = start(client)
@@ -343,8 +349,9 @@ def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
     assert 200 == client.get("/").status_code
 
 
-def test_tables_show_the_verdict_of_the_file_as_it_is(tmp_path: Path, app: Starlette) -> None:
-    """The list links to the newest simulation of a file, until the file changes."""
+def test_the_list_links_the_newest_simulation_until_the_file_changes(
+    tmp_path: Path, app: Starlette
+) -> None:
     text = f'{LOGS}\n[writes]\nrate = "50/s"\n'
     (tmp_path / "designs" / "logs.toml").write_text(text, "utf-8")
     client = open_client(app)
@@ -362,7 +369,9 @@ def test_tables_show_the_verdict_of_the_file_as_it_is(tmp_path: Path, app: Starl
     assert path not in client.get("/").text
 
 
-def test_a_sample_outside_is_not_replayed(tmp_path: Path, app: Starlette) -> None:
+def test_a_simulation_replays_no_sample_outside_of_the_folder(
+    tmp_path: Path, app: Starlette
+) -> None:
     """Events are generated where that is asked for; a sample outside of the folder is not read."""
     (tmp_path / "secret.csv").write_text(EVENTS, "utf-8")
     text = f'{LOGS}\n[sample]\npath = "{tmp_path}/secret.csv"\n'
@@ -376,7 +385,7 @@ def test_a_sample_outside_is_not_replayed(tmp_path: Path, app: Starlette) -> Non
     assert 422 == client.post("/comparisons", data=form).status_code
 
 
-def test_forms_offer_the_file_that_a_design_was_last_replayed_with(app: Starlette) -> None:
+def test_the_form_offers_the_file_of_the_newest_simulation(app: Starlette) -> None:
     """The newest simulation of a design says which uploaded file its next one begins with."""
     client = open_client(app)
     chosen = {}

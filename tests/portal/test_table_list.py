@@ -56,7 +56,7 @@ def count_calls(patch: pytest.MonkeyPatch, name: str) -> list[str]:
     return calls
 
 
-def test_pages_search_and_sort_need_no_script(tmp_path: Path) -> None:
+def test_the_table_list_is_paged_searched_and_sorted_without_javascript(tmp_path: Path) -> None:
     """Each table is on one page; links lead to the others, a form finds names, heads sort."""
     app = build_many(tmp_path)
     client = open_client(app)
@@ -77,7 +77,7 @@ def test_pages_search_and_sort_need_no_script(tmp_path: Path) -> None:
     assert "DOWN" not in head
 
 
-def test_tables_are_sorted_by_column(tmp_path: Path) -> None:
+def test_tables_are_sorted_by_the_figures_of_a_column(tmp_path: Path) -> None:
     """A column sorts by its figures, equal ones by name, and what is not known comes last."""
     url = f"memory:{tmp_path}"
     create_logs(url)
@@ -98,12 +98,12 @@ def test_tables_are_sorted_by_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "query", ["page=0", "page=x", "page=99999999999999", "sort=secret", "sort=-", "q=%00", "q=(%5B"]
 )
-def test_a_wrong_query_is_as_none(tmp_path: Path, query: str) -> None:
+def test_an_invalid_query_of_the_table_list_is_ignored(tmp_path: Path, query: str) -> None:
     """What a URL says wrongly about the list is left out."""
     assert 200 == open_client(build_portal(tmp_path)).get(f"/?{query}").status_code
 
 
-def test_a_visit_reads_and_checks_only_what_has_changed(
+def test_a_second_visit_of_the_list_rechecks_only_changed_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second visit reads no file and checks none; after a change, that one."""
@@ -124,7 +124,7 @@ def test_a_visit_reads_and_checks_only_what_has_changed(
     assert ["file_003.toml"] == reads == checks
 
 
-def test_a_design_with_a_companion_is_checked_again_with_it(
+def test_a_design_is_checked_again_when_its_companion_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was found in a design is remembered until a file that it depends on changes."""
@@ -160,7 +160,7 @@ def test_files_are_checked_before_the_first_visit(
     assert all(row.checked is not None for row in page.rows)
 
 
-def test_a_list_loads_itself_again_until_all_its_tables_are_read(
+def test_the_list_reloads_until_all_its_tables_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page without time for all tables reads those with the oldest states, one at least."""

@@ -27,7 +27,7 @@ def open_portals(folder: Path, url: str) -> tuple[TestClient, TestClient]:
     return first, second
 
 
-def test_two_portals_agree(tmp_path: Path) -> None:
+def test_two_portals_show_the_same_changes(tmp_path: Path) -> None:
     """What one portal changes is what the other shows and goes on with."""
     url = f"memory:{tmp_path}"
     rows = [{"host": f"web-{at}", "ts": at, "note": "x"} for at in range(50)]
@@ -46,7 +46,7 @@ def test_two_portals_agree(tmp_path: Path) -> None:
     assert len(rows) == len(answer["rows"])
 
 
-def test_portals_move_a_table_together(tmp_path: Path) -> None:
+def test_two_portals_running_the_same_move_leave_one_complete_copy(tmp_path: Path) -> None:
     """Two portals that run the same move at the same time leave one complete copy."""
     url = f"memory:{tmp_path}"
     with rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.3) as table:

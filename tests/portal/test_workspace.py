@@ -90,7 +90,7 @@ def folder(tmp_path: Path) -> Path:
     return designs
 
 
-def test_no_path_leaves_the_folder(folder: Path) -> None:
+def test_no_file_name_reads_or_writes_outside_of_the_folder(folder: Path) -> None:
     """No string in the place of a name reads or writes a byte of another file."""
     app = build_portal(folder.parent)
     cookie = dict(open_client(app).cookies)
@@ -118,7 +118,7 @@ def test_no_path_leaves_the_folder(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TRAVERSALS)
-def test_no_file_is_created_outside(folder: Path, name: str) -> None:
+def test_no_file_name_creates_anything_but_a_design_in_the_folder(folder: Path, name: str) -> None:
     """No name creates, replaces or removes anything but a plain design file of the folder."""
     workspace = Workspace(folder)
     before = digest_files(folder.parent)
@@ -161,7 +161,7 @@ def test_a_companion_of_the_folder_is_read(folder: Path) -> None:
     ("path", "is_read"),
     [("../secret.toml", False), ("link.csv", False), ("events.csv", True), ("in/a.csv", True)],
 )
-def test_a_design_has_only_a_sample_of_the_folder(
+def test_a_design_reads_only_a_sample_of_the_folder(
     folder: Path, path: str, *, is_read: bool
 ) -> None:
     """No use of a design reads another file, also where the sample is not given again."""
@@ -181,7 +181,7 @@ def test_a_design_has_only_a_sample_of_the_folder(
 @pytest.mark.parametrize(
     "path", ["users", "key", "state/audit", ".git/config", ".env", "rowkey.toml", "in/../users"]
 )
-def test_a_secret_of_the_folder_is_no_sample(folder: Path, path: str) -> None:
+def test_files_with_secrets_cannot_be_used_as_a_sample(folder: Path, path: str) -> None:
     """A design cannot show users, keys, hidden files and settings as events."""
     (folder / "state").mkdir()
     (folder / ".git").mkdir()
@@ -207,7 +207,7 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=
 
 
 @given(st.sampled_from(["\n", "\r\n"]), st.sampled_from([b"", b"\xef\xbb\xbf"]), TEXTS, TEXTS)
-def test_a_text_area_keeps_the_form_of_a_file(
+def test_an_edited_text_keeps_the_line_ends_and_mark_of_its_file(
     line_end: str, mark: bytes, before: str, after: str
 ) -> None:
     """A text that comes back from a browser has the line ends and the mark of its file."""
@@ -219,7 +219,7 @@ def test_a_text_area_keeps_the_form_of_a_file(
     assert after.replace("\n", line_end).encode() == edited.content.removeprefix(mark)
 
 
-def test_a_save_keeps_what_another_wrote(folder: Path) -> None:
+def test_a_save_does_not_replace_a_file_that_changed_since_it_was_read(folder: Path) -> None:
     """A file that has changed since it was read is not replaced, nor a new one over another."""
     workspace = Workspace(folder)
     first = workspace.write("a.toml", "key = 1", None)
@@ -237,7 +237,7 @@ def test_a_save_keeps_what_another_wrote(folder: Path) -> None:
         workspace.write("a.toml", "key = 3", second.etag)
 
 
-def test_of_many_writers_each_sees_the_other(folder: Path) -> None:
+def test_counters_increased_by_several_portals_lose_no_step(folder: Path) -> None:
     """Numbers that several portals count up by compare-and-write lose no step."""
     Workspace(folder).write("count.toml", "key = 0", None)
 
@@ -256,7 +256,7 @@ def test_of_many_writers_each_sees_the_other(folder: Path) -> None:
     assert "key = 40" == Workspace(folder).read("count.toml").text
 
 
-def test_a_saved_file_keeps_its_mode(folder: Path) -> None:
+def test_a_saved_file_keeps_its_permissions(folder: Path) -> None:
     """A file that only its owner may read stays so."""
     workspace = Workspace(folder)
     file = workspace.write("a.toml", "key = 1", None)
@@ -283,7 +283,7 @@ def test_a_text_with_hidden_characters_is_not_edited(content: bytes, is_editable
     assert is_editable == DesignFile("a.toml", content).is_editable
 
 
-def test_hidden_characters_are_neither_saved_nor_lost(folder: Path) -> None:
+def test_a_text_with_hidden_characters_is_not_saved(folder: Path) -> None:
     """A text with a hidden character is not saved, and a file that has some is left as it is."""
     workspace = Workspace(folder)
     file = workspace.write("a.toml", "key = 1", None)
@@ -296,7 +296,7 @@ def test_hidden_characters_are_neither_saved_nor_lost(folder: Path) -> None:
         assert content == (folder / "a.toml").read_bytes()
 
 
-def test_a_large_text_is_refused(folder: Path) -> None:
+def test_a_text_larger_than_a_design_is_neither_saved_nor_read(folder: Path) -> None:
     """More bytes than a design may have are not saved, and not read."""
     with pytest.raises(InvalidArgument, match="are too many"):
         Workspace(folder).write("a.toml", "#" * (1 << 18) + "a", None)
@@ -306,7 +306,7 @@ def test_a_large_text_is_refused(folder: Path) -> None:
     assert 422 == open_client(build_portal(folder.parent)).get("/designs/a.toml").status_code
 
 
-def test_hostile_files_do_not_stop_the_list(folder: Path) -> None:
+def test_very_deep_toml_is_listed_as_a_broken_design(folder: Path) -> None:
     """Very deep and very long TOML is listed as a broken design."""
     texts = ["[" * 100_000, "a." * 100_000 + "a = 1", "a = " + "[" * 50_000, "a = " + "9" * 200_000]
     for number, text in enumerate(texts):

@@ -62,7 +62,7 @@ def wait_for_reading(view: Any) -> str:
     return str(view.locator("#servers table").inner_text())
 
 
-def test_a_page_follows_its_table(portal: ServedPortal, browser: Any) -> None:
+def test_a_live_page_follows_its_table_without_a_reload(portal: ServedPortal, browser: Any) -> None:
     """Verdict and figures change without a reload, and the map is read by the keyboard."""
     with open_portal(browser, portal) as view:
         view.goto(portal.origin + PATH)
@@ -91,7 +91,7 @@ def test_a_page_follows_its_table(portal: ServedPortal, browser: Any) -> None:
     ("width", "scheme", "language"),
     [(360, "dark", "zh"), pytest.param(1920, "light", "en", marks=pytest.mark.long)],
 )
-def test_it_fits_and_can_be_read_by_all(
+def test_the_live_page_overflows_no_window_and_is_accessible(
     portal: ServedPortal, browser: Any, width: int, scheme: str, language: str
 ) -> None:
     """Nothing overflows from a phone to a wide screen, and axe finds no serious violation."""

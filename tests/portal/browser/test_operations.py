@@ -150,7 +150,7 @@ def get_figure(view: Any, section: str, name: str) -> str:
     return str(term.locator("dd").inner_text())
 
 
-def test_buckets_are_doubled_while_a_client_writes(
+def test_buckets_are_doubled_in_the_browser_while_a_client_writes(
     browser: Any, portal: ServedPortal, writer: LogWriter
 ) -> None:
     """From the list of tables to 32 buckets, with the cost before and the result after."""
@@ -174,7 +174,7 @@ def test_buckets_are_doubled_while_a_client_writes(
 
 
 @pytest.mark.usefixtures("_slow_copy")
-def test_a_table_is_moved_while_a_client_writes(
+def test_a_table_is_moved_in_the_browser_while_a_client_writes(
     browser: Any, portal: ServedPortal, writer: LogWriter
 ) -> None:
     """Plan, copy with a limit and a pause, cut over by the typed name, roll back, and finish."""
@@ -212,7 +212,7 @@ def test_a_table_is_moved_while_a_client_writes(
 
 
 @pytest.mark.parametrize("writer", ["memory"], indirect=True)
-def test_a_step_is_followed_without_scripts(
+def test_without_javascript_a_page_reloads_until_the_step_has_ended(
     browser: Any, portal: ServedPortal, writer: LogWriter
 ) -> None:
     """Where JavaScript is off, the page loads itself again until it shows the result."""

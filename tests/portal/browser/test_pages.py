@@ -103,7 +103,7 @@ def list_pages(view: Any, portal: ServedPortal) -> dict[str, int]:
     return {**pages, **PAGES}
 
 
-def test_everybody_can_read_every_page(browser: Any, portal: ServedPortal) -> None:
+def test_no_page_violates_an_accessibility_rule(browser: Any, portal: ServedPortal) -> None:
     """The program axe finds no violation in a light or a dark page, and no page is large."""
     refused = sum(one >= 400 for one in PAGES.values())
     found: list[tuple[object, ...]] = []
@@ -126,7 +126,7 @@ def list_languages(path: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_page_fits_its_window(browser: Any, portal: ServedPortal, language: str) -> None:
+def test_no_page_overflows_its_window(browser: Any, portal: ServedPortal, language: str) -> None:
     """From a phone to a wide screen nothing overflows or is cut off, or is too small to press."""
     refused = sum(
         status >= 400 and language in list_languages(path) for path, status in PAGES.items()
@@ -153,7 +153,7 @@ def list_cut_off_titles(view: Any) -> list[str]:
     return [one for one in list_cut_off(view) if not one.startswith("DIV scroll")]
 
 
-def test_the_login_can_be_read(browser: Any, portal: ServedPortal) -> None:
+def test_the_login_page_violates_no_accessibility_rule(browser: Any, portal: ServedPortal) -> None:
     """The page of those who are not logged in has no violations, light or dark."""
     with open_portal(browser, portal, 1) as view:
         with view.expect_navigation():
@@ -162,7 +162,9 @@ def test_the_login_can_be_read(browser: Any, portal: ServedPortal) -> None:
         assert [] == [*list_violations(view), *list_contrast_violations(view, "dark")]
 
 
-def test_rows_are_found_by_keys_alone(browser: Any, portal: ServedPortal) -> None:
+def test_the_cells_of_a_row_are_reached_by_keyboard_with_visible_focus(
+    browser: Any, portal: ServedPortal
+) -> None:
     """From the list of tables to the cells of a row, each place that has the focus is marked."""
     with open_portal(browser, portal) as view:
         follow_by_keys(view, LONG_NAME)

@@ -44,7 +44,9 @@ def save(page: Any) -> None:
     page.locator('[name="save"]').click()
 
 
-def test_a_restart_at_save_costs_no_text(tmp_path: Path, context: Any) -> None:
+def test_a_text_typed_before_a_restart_of_the_portal_is_restored_and_saved(
+    tmp_path: Path, context: Any
+) -> None:
     """After a save that met a new portal, the link leads back, and the text is taken and saved."""
     file, page = write_logs(tmp_path), context.new_page()
     with serve_portal(PortalSettings(tmp_path)) as portal:
@@ -75,7 +77,9 @@ def test_a_restart_at_save_costs_no_text(tmp_path: Path, context: Any) -> None:
         assert 0 == page.evaluate("localStorage.length")
 
 
-def test_a_lost_session_costs_no_text(tmp_path: Path, context: Any) -> None:
+def test_a_text_typed_before_a_lost_session_is_offered_after_the_login(
+    tmp_path: Path, context: Any
+) -> None:
     """After the login the text is offered to its user, and a changed file is not overwritten."""
     designs = tmp_path / "designs"
     designs.mkdir()
@@ -112,7 +116,7 @@ def test_a_lost_session_costs_no_text(tmp_path: Path, context: Any) -> None:
         assert TYPED == file.read_text("utf-8")
 
 
-def test_a_text_is_discarded(tmp_path: Path, context: Any) -> None:
+def test_an_unsaved_text_is_offered_until_it_is_discarded(tmp_path: Path, context: Any) -> None:
     """What a closed tab had is offered until it is discarded; no more than twenty are kept."""
     write_logs(tmp_path)
     with serve_portal(PortalSettings(tmp_path)) as portal:

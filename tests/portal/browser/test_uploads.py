@@ -10,7 +10,7 @@ from portal.test_advise import EVENTS
 from rowkey.portal import PortalSettings
 
 
-def test_a_file_becomes_the_first_design(browser: Any, tmp_path: Path) -> None:
+def test_an_uploaded_file_becomes_the_first_design(browser: Any, tmp_path: Path) -> None:
     """From the empty list of tables to the page of a design, with one file and two presses."""
     designs, events = tmp_path / "designs", tmp_path / "web log.csv"
     designs.mkdir()
