@@ -110,7 +110,7 @@ def assert_remedies_agree(judged: JudgedDesign) -> None:
 @pytest.mark.usefixtures("search_once")
 @divide_examples(6)
 @given(mistaken_designs())
-def test_following_remedies_ends(design: Design) -> None:
+def test_following_remedies_never_leads_back_to_an_earlier_design(design: Design) -> None:
     """No remedy leads back to a design seen before, and those of one output do not exclude."""
     seen, judged = {identify(design)}, JudgedDesign(design, names_keys=True)
     told: list[str] = []
@@ -139,7 +139,7 @@ def judge_text(text: str, **options: Any) -> JudgedDesign:
     )
 
 
-def test_a_remark_on_the_key_comes_before_regions() -> None:
+def test_no_regions_are_advised_for_a_key_that_a_remark_replaces() -> None:
     """Regions of a key that another remark replaces are not counted, and its slice stays short."""
     judged = judge_text(
         "[digest(host, 4)][host][time_slice(ts, 30d)]",
@@ -156,7 +156,7 @@ def test_a_remark_on_the_key_comes_before_regions() -> None:
     assert "This holds for what RK104 says too." in remedies["RK505"]
 
 
-def test_made_up_values_blame_no_listed_splits() -> None:
+def test_without_a_sample_listed_splits_are_not_blamed() -> None:
     """Without a sample the verdict says that it is missing, not that listed splits are wrong."""
     options: dict[str, Any] = {"splits": ["d", "m", "t"], "writes": {"rate": "200/s", "for": "2m"}}
     judged = judge_text("[host][ts]", **options)
@@ -170,7 +170,7 @@ def test_made_up_values_blame_no_listed_splits() -> None:
     assert "missed_splits" in {one.code for one in hashed.simulation.causes}
 
 
-def test_a_verdict_names_one_way_to_split() -> None:
+def test_a_verdict_asks_for_one_change_of_the_splits() -> None:
     """The number of regions is told once the splits are changed that the writes need."""
     judged = judge_text(
         "[digest(host, 4, as=hex)][host][ts]",
@@ -200,7 +200,7 @@ def test_quantiles_of_a_sample_are_not_judged_by_equal_steps() -> None:
 
 
 @pytest.mark.parametrize(("rate", "severity"), [("0.1/s", "info"), ("40/s", "warning")])
-def test_a_read_that_wastes_the_servers_is_a_warning(rate: str, severity: str) -> None:
+def test_needless_ranges_that_make_a_read_poor_are_a_warning(rate: str, severity: str) -> None:
     """Needless ranges that make a verdict on a read poor are a warning, and no remark."""
     read = {"name": "newest", "where": "host = ?", "limit": 5, "rate": rate}
     design = judge_text(

@@ -242,7 +242,7 @@ def test_a_limited_read_in_key_order_stops_at_its_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("buckets", [16, 64])
-def test_a_hundredth_of_the_rows_shows_what_a_merge_asks_of_its_ranges(
+def test_a_hundredth_of_the_rows_predicts_the_rows_that_a_merge_requests(
     tmp_path: Path, buckets: int
 ) -> None:
     """Each range is asked for rows, also those of which the sample has none; never too few."""

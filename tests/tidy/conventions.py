@@ -168,6 +168,16 @@ def check_module_docstrings(source: Source) -> Iterator[str]:
         yield source.format_breach(1, f"the first sentence of the module is {first!r}")
 
 
+MIN_WORDS_OF_TEST_NAME = 4
+
+
+def check_test_names(source: Source) -> Iterator[str]:
+    """The name of a test says what holds, which takes four words or more."""
+    for test in _list_tests(source):
+        if test.name.count("_") < MIN_WORDS_OF_TEST_NAME:
+            yield source.format_breach(test.lineno, f"{test.name} does not say what holds")
+
+
 def check_test_docstrings(source: Source) -> Iterator[str]:
     """A docstring of a test is one sentence."""
     for test in _list_tests(source):

@@ -70,6 +70,10 @@ CONVENTIONS: dict[str, tuple[Convention, Source]] = {
         Source(f"{JUDGING_PACKAGE}x.py", "import time\n"),
     ),
     "modules say why": (conventions.check_module_docstrings, Source("tools/x.py", '"""X"""\n')),
+    "tests say what holds": (
+        conventions.check_test_names,
+        Source(TEST_PATH, "def test_limits():\n    assert 1 == f()\n"),
+    ),
     "docstrings of tests are sentences": (
         conventions.check_test_docstrings,
         Source(TEST_PATH, 'def test_one_is_one_again():\n    """One"""\n    assert 1 == f()\n'),

@@ -19,7 +19,7 @@ PACKAGE_FILES = {
 """Modules that read files of the package or of the system."""
 
 
-def test_no_module_reads_a_whole_file_by_itself() -> None:
+def test_no_module_but_one_reads_whole_files() -> None:
     """No other module calls `read_text` or `read_bytes` of a path."""
     calls = []
     for path in SOURCES.rglob("*.py"):

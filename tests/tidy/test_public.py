@@ -57,12 +57,12 @@ def list_undocumented_methods(checked: type) -> Iterator[str]:
             yield f".{name}"
 
 
-def test_everything_public_is_documented() -> None:
+def test_every_public_class_and_function_has_a_docstring() -> None:
     """Every public class, function and method that is not an override has a docstring."""
     assert [] == [name for module in import_modules() for name in list_undocumented(module)]
 
 
-def test_a_missing_docstring_is_found() -> None:
+def test_each_missing_docstring_is_found() -> None:
     """A class, a method, a property and a class method without docstrings are each found."""
 
     class Silent:
@@ -88,7 +88,7 @@ def test_a_missing_docstring_is_found() -> None:
 
 
 @pytest.mark.parametrize("name", ["__all__", "_EXPORTS"])
-def test_the_package_exports_what_it_lists(name: str) -> None:
+def test_every_listed_name_of_the_package_exists(name: str) -> None:
     """Every listed name of rowkey exists and comes from rowkey."""
     import rowkey
 
@@ -96,8 +96,7 @@ def test_the_package_exports_what_it_lists(name: str) -> None:
         assert getattr(rowkey, exported).__module__.startswith("rowkey.")
 
 
-def test_subpackages_export_what_they_list() -> None:
-    """Every name in an `__all__` exists and is listed once."""
+def test_every_name_in_an_all_list_exists_once() -> None:
     for module in import_modules():
         listed = list(getattr(module, "__all__", ()))
         assert [] == [name for name in listed if not hasattr(module, name)]
@@ -115,7 +114,7 @@ def test_subpackages_export_what_they_list() -> None:
     ],
     ids=["import", "help"],
 )
-def test_a_start_is_light(start: str, allowed: set[str]) -> None:
+def test_importing_rowkey_loads_no_heavy_library(start: str, allowed: set[str]) -> None:
     """Neither `import rowkey` nor `rowkey --help` loads a subpackage or a heavy library."""
     at_exit = "atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
     run = subprocess.run(
