@@ -54,6 +54,7 @@ class _PluginFolder(Mapping[str, type[K]]):
         self.contract = contract
         self.package = package
         self.path = path
+        self._plugins_by_file: dict[str, dict[str, type[K]]] = {}
 
     @cached_property
     def file_names(self) -> frozenset[str]:
@@ -84,7 +85,10 @@ class _PluginFolder(Mapping[str, type[K]]):
 
     def _load_file(self, file: str) -> dict[str, type[K]]:
         """Return the plugins that one file of the folder defines, by name."""
-        return _load_plugins(self.contract, f"{self.package}.{file}")
+        if file not in self._plugins_by_file:
+            module = f"{self.package}.{file}"
+            self._plugins_by_file[file] = _load_plugins(self.contract, module)
+        return self._plugins_by_file[file]
 
     def __getitem__(self, name: str) -> type[K]:
         if name in self.file_names and not _list_entry_points():
