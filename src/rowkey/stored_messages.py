@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rowkey.messages import Message
+
+_MESSAGES = "messages"
+
+
+def dump_document(document: Mapping[str, Any]) -> bytes:
+    """Return a document as one line of JSON that keeps the keys and arguments of its messages."""
+    packed = {**document, _MESSAGES: iter_messages(document)}
+    return json.dumps(packed, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def load_document(content: bytes | str) -> dict[str, Any]:
+    """Return the document that `dump_document` has made JSON of.
+
+    Raises:
+        ValueError, LookupError, TypeError: it is none.
+
+    >>> load_document(dump_document({"a": Message("b.c", "{n} rows", n=2)}))["a"].arguments
+    {'n': 2}
+    """
+    document: dict[str, Any] = json.loads(content)
+    restore_messages(document, document.pop(_MESSAGES))
+    return document
 
 
 def iter_messages(document: Any) -> list[list[Any]]:
@@ -38,7 +61,7 @@ def _iterate_messages(value: Any, path: list[str | int]) -> Iterator[tuple[Any, 
     """Yield the messages in a value, each with its path."""
     if isinstance(value, Message):
         yield path, value
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         for name, one in value.items():
             yield from _iterate_messages(one, [*path, name])
     elif isinstance(value, list | tuple):

@@ -25,11 +25,10 @@ from rowkey.pandas_guard import skip_pandas
 from rowkey.portal import PortalSettings, build_app, create_login_link
 from rowkey.portal.designs import samples
 from rowkey.portal.designs.drafts import DraftRequest
-from rowkey.portal.jobs import results
-from rowkey.portal.jobs.process import ProgressWriter, run_call
-from rowkey.portal.jobs.results import pack_messages
 from rowkey.portal.live.load_column import build_minute_columns
 from rowkey.portal.running_portal import lock_state
+from rowkey.portal.tasks import results
+from rowkey.portal.tasks.child_process import ProgressWriter, run_call
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
@@ -65,29 +64,29 @@ def upload(client: TestClient, name: str) -> None:
     assert 303 == client.post(path, content=content, headers=kind).status_code
 
 
-def run_job(portal: Portal, number: int) -> None:
-    """Store a request for a draft, and its result as the process of a job does."""
-    job = portal.drafts.create_job(DraftRequest(f"{number}.toml", "a.csv", "", 8, "ann", number))
+def run_process_task(portal: Portal, number: int) -> None:
+    """Store a request for a draft, and its result as its process does."""
+    task = portal.drafts.create_task(DraftRequest(f"{number}.toml", "a.csv", "", 8, "ann", number))
     call = {
-        "function": f"{__name__}:finish_job",
+        "function": f"{__name__}:finish_task",
         "arguments": {},
-        "result_file": str(job.result_file),
+        "result_file": str(task.result_file),
     }
     run_call(call, ProgressWriter(io.BytesIO()))
 
 
-def finish_job(report: ProgressWriter) -> dict[str, Any]:
-    """Return the result of a job."""
+def finish_task(report: ProgressWriter) -> dict[str, Any]:
+    """Return the result of a task."""
     del report
-    return pack_messages(dict(RESULT))
+    return dict(RESULT)
 
 
 def run_step(portal: Portal, table: str) -> None:
     """Run a long step on a table, and wait for its end."""
-    step = portal.steps.start(table, "load", "ann", lambda _: ({"rows": 9}, ["9 rows"]))
-    while step.is_running or portal.steps._files.read(table) is None:
+    step = portal.table_tasks.start(table, "load", "ann", lambda _: ({"rows": 9}, ["9 rows"]))
+    while step.is_running or portal.table_tasks._files.read(table) is None:
         time.sleep(0.001)
-    while (portal.steps._files.read(table) or {}).get("document") is None:
+    while (portal.table_tasks._files.read(table) or {}).get("document") is None:
         time.sleep(0.001)
 
 
@@ -124,9 +123,9 @@ STEPS: tuple[Step, ...] = (
     lambda client, _: upload(client, "a.csv"),
     lambda client, _: upload(client, "b.csv"),
     lambda client, _: upload(client, "c.csv"),
-    lambda _, portal: run_job(portal, 1),
-    lambda _, portal: run_job(portal, 2),
-    lambda _, portal: run_job(portal, 3),
+    lambda _, portal: run_process_task(portal, 1),
+    lambda _, portal: run_process_task(portal, 2),
+    lambda _, portal: run_process_task(portal, 3),
     lambda _, portal: run_step(portal, "logs"),
     lambda _, portal: run_step(portal, "logs"),
     lambda _, portal: add_load(portal, 1),
@@ -146,7 +145,7 @@ def start(settings: PortalSettings) -> tuple[TestClient, Portal]:
 
 def observe(client: TestClient, portal: Portal) -> State:
     """Return what a portal shows, by store, without ids and times."""
-    step = portal.steps.find("logs")
+    step = portal.table_tasks.find("logs")
     drafts = portal.drafts
     requests = drafts.list_requests(100)
     database = portal.live.history.database
@@ -198,7 +197,7 @@ def find_problems(settings: PortalSettings, before: State, after: State) -> list
                     save(client, portal, "logs.toml", LOGS)
                 for number in range(KEPT):
                     upload(client, f"later{number}.csv")
-                run_job(portal, 100)
+                run_process_task(portal, 100)
                 run_step(portal, "logs")
                 add_load(portal, 100)
                 if KEPT != len(portal.uploads.list_samples()):

@@ -43,11 +43,11 @@ rate  = "5/s"
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Starlette]:
-    """Yield a portal with a hot design, whose jobs end with the test."""
+    """Yield a portal with a hot design, whose tasks end with the test."""
     app = build_portal(tmp_path)
     (tmp_path / "designs" / "logs.toml").write_text(HOT, "utf-8")
     yield app
-    app.state.portal.jobs.close()
+    app.state.portal.tasks.close()
 
 
 def search_keys(client: TestClient) -> str:

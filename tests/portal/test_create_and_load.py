@@ -19,7 +19,8 @@ from portal.test_hostile_text import HOSTILE, SOME_HOSTILE, PageReader, check_pa
 from portal.test_screens import read_audit, read_form
 from portal.test_sessions import write_users
 from portal.test_simulate import upload, wait_for_end, wait_until
-from rowkey.portal.tables.steps import TableStep
+from rowkey.portal.tables.table_tasks import TableTask
+from rowkey.portal.tasks.process_task import TaskLimits
 from rowkey.progress import Progress
 from rowkey.render import DIALECTS, build_create_statement
 from rowkey.simulate import choose_design_splits
@@ -130,7 +131,7 @@ def test_a_table_created_with_an_adopted_key_has_even_regions(tmp_path: Path) ->
     shares = [one - other for one, other in pairwise(counts)]
     assert len(shares) > 1
     assert max(shares) < 3 * len(keys) / len(shares)
-    app.state.portal.jobs.close()
+    app.state.portal.tasks.close()
 
 
 def check_report(page: str) -> list[str]:
@@ -172,14 +173,14 @@ def test_a_cancelled_load_is_continued_by_the_next(
     create_logs(url)
     app = build_portal(tmp_path, url)
     client = open_client(app)
-    report = TableStep.report
+    report = TableTask.report
 
-    def cancel_first(step: TableStep, now: Progress) -> None:
+    def cancel_first(step: TableTask, now: Progress) -> None:
         if now.done:
             assert 303 == client.post(f"{PAGE}/cancel").status_code
         report(step, now)
 
-    monkeypatch.setattr(TableStep, "report", cancel_first)
+    monkeypatch.setattr(TableTask, "report", cancel_first)
     stored = upload(client, "events.csv", EVENTS.encode())
     sample = stored.headers["location"].partition("sample=")[2]
     assert 303 == client.post(PAGE, data={"sample": sample}).status_code
@@ -248,14 +249,39 @@ def test_a_step_that_ends_while_its_page_is_rendered_is_shown_as_running(
     url = f"memory:{tmp_path}"
     app = build_portal(tmp_path, url)
     portal, is_ended = app.state.portal, Event()
-    portal.steps.start("logs", "create", "ann", lambda _: (is_ended.wait(30), ({}, ()))[1])
+    portal.table_tasks.start("logs", "create", "ann", lambda _: (is_ended.wait(30), ({}, ()))[1])
     refresh = portal.live.refresh
 
     def end_step(*arguments: object, **named: object) -> None:
         refresh(*arguments, **named)
         is_ended.set()
-        wait_until(lambda: not portal.steps.find("logs").is_running)
+        wait_until(lambda: not portal.table_tasks.find("logs").is_running)
 
     monkeypatch.setattr(type(portal.live), "refresh", lambda _, *a, **n: end_step(*a, **n))
     page = open_client(app).get("/designs/logs.toml/create").text
     assert 'id="progress"' in page
+
+
+def test_boundaries_follow_from_a_sample_within_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process reads the sample; if it may use too little, or is refused, no table is created."""
+    url = f"memory:{tmp_path}"
+    app = build_portal(tmp_path, url)
+    client = open_client(app)
+    (tmp_path / "designs" / "logs.toml").write_text(SAMPLED, "utf-8")
+    samples = [
+        upload(client, name, content.encode()).headers["location"].partition("sample=")[2]
+        for name, content in (("events.csv", EVENTS), ("other.csv", "a,b\n1,2\n"))
+    ]
+    refused = create(client, sample=samples[1])
+    assert "other.csv" in refused["problem"]
+    assert str(tmp_path) not in refused["problem"]
+    limits = "rowkey.portal.screens.create.SPLITS_LIMITS"
+    with monkeypatch.context() as patch:
+        patch.setattr(limits, TaskLimits(time_s=0.001))
+        assert "which may use 0.001 s" in create(client, sample=samples[0])["problem"]
+    assert "最多可用 0.001 秒" in client.get(CREATION, params={"lang": "zh"}).text
+    assert not app.state.portal.engines.has_table("logs")
+    assert [{"name": "logs", "regions": 4}] == create(client, sample=samples[0])["result"]["tables"]
+    app.state.portal.tasks.close()

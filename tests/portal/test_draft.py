@@ -27,10 +27,10 @@ EVENTS = "when;host;note\n" + "".join(
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Starlette]:
-    """Yield a portal whose jobs end with the test."""
+    """Yield a portal whose tasks end with the test."""
     app = build_portal(tmp_path)
     yield app
-    app.state.portal.jobs.close()
+    app.state.portal.tasks.close()
 
 
 def upload_file(client: TestClient, content: str = EVENTS, name: str = "web log.csv") -> str:
@@ -68,7 +68,7 @@ def test_a_draft_in_the_portal_equals_that_of_init(tmp_path: Path, app: Starlett
 def test_the_portal_makes_the_same_drafts_on_a_relative_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A portal on the folder `.` makes the same drafts, although jobs run in other folders."""
+    """A portal on the folder `.` makes the same drafts, although tasks run in other folders."""
     monkeypatch.chdir(tmp_path)
     app = build_app(PortalSettings(Path()))
     try:
@@ -80,7 +80,7 @@ def test_the_portal_makes_the_same_drafts_on_a_relative_folder(
         assert "web.toml" in client.get(path).text
         assert 'href="/designs/web.toml"' in client.get(path).text
     finally:
-        app.state.portal.jobs.close()
+        app.state.portal.tasks.close()
     assert (tmp_path / "web.toml").is_file()
 
 
@@ -99,7 +99,7 @@ def test_a_draft_overwrites_no_existing_file(tmp_path: Path, app: Starlette) -> 
     page = check_page(client.get(path).text)
     assert ["key = ", True] == [
         (tmp_path / "designs" / "late.toml").read_text("utf-8"),
-        "there is a file of this name" in page.text,
+        "There is a file of this name" in page.text,
     ]
 
 

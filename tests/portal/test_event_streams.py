@@ -12,9 +12,10 @@ import pytest
 from starlette.requests import Request
 
 from portal.portals import build_portal, open_client, run_coroutine
-from rowkey.portal.jobs.jobs import Job, JobState
 from rowkey.portal.server.event_streams import iterate_progress
 from rowkey.portal.server.requests import PortalRequest
+from rowkey.portal.tasks.process_task import ProcessTask
+from rowkey.portal.tasks.task import TaskState
 
 if TYPE_CHECKING:
     from rowkey.portal.portal import Portal
@@ -55,16 +56,16 @@ def test_an_event_stream_ends_with_the_session_or_the_portal(tmp_path: Path, end
 
 
 @pytest.mark.parametrize("kind", ["simulations", "advice"])
-def test_a_job_that_ends_while_its_page_is_rendered_is_no_failure(
+def test_a_task_that_ends_while_its_page_is_rendered_is_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """A page whose job ends while its result is looked for loads itself again."""
+    """A page whose task ends while its result is looked for loads itself again."""
     app = build_portal(tmp_path)
     client, portal = open_client(app), app.state.portal
-    monkeypatch.setattr(portal.jobs, "_start_waiting", lambda: None)
+    monkeypatch.setattr(portal.tasks, "_start_waiting", lambda: None)
     path = client.post(f"/{kind}", data={"design": "logs.toml"}).headers["location"]
-    job: Job = portal.jobs.find(path.rpartition("/")[2])
+    task: ProcessTask = portal.tasks.find(path.rpartition("/")[2])
     store = type(getattr(portal, kind))
-    monkeypatch.setattr(store, "read_result", lambda *_: job.end(JobState.DONE))
+    monkeypatch.setattr(store, "read_result", lambda *_: task.end(TaskState.DONE))
     assert 'id="progress"' in client.get(path).text
-    assert job.progress.state is JobState.DONE
+    assert task.state is TaskState.DONE

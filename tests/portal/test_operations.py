@@ -15,13 +15,13 @@ from portal.test_data import JSON
 from portal.test_hostile_text import SOME_HOSTILE, check_page
 from portal.test_screens import OTHER_KEY, read_audit
 from portal.test_sessions import write_users
-from rowkey.portal.tables.steps import TableStep
+from rowkey.portal.tables.table_tasks import TableTask
 from rowkey.progress import Progress
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
-    from rowkey.portal.tables.steps import StepResult
+    from rowkey.portal.tables.table_tasks import TaskResult
 
 PAGE = "/tables/logs/operations"
 DEADLINE_S = 60
@@ -211,13 +211,13 @@ def test_other_pages_answer_while_a_step_runs(tmp_path: Path, scheme: str) -> No
     app = build_portal(tmp_path, url)
     client, is_seen = open_client(app), Event()
 
-    def work(step: TableStep) -> StepResult:
+    def work(step: TableTask) -> TaskResult:
         with app.state.portal.engines.open_table("logs"):
             step.report(Progress("copy", 45, 100, "rows"))
             is_seen.wait(DEADLINE_S)
         return {"rows": 1}, ["done"]
 
-    step = app.state.portal.steps.start("logs", "move run", "ann", work)
+    step = app.state.portal.table_tasks.start("logs", "move run", "ann", work)
     while step.progress.phase == "":
         time.sleep(0.001)
     try:
@@ -240,8 +240,8 @@ def test_the_time_left_of_a_step_is_estimated_from_its_phase(
 ) -> None:
     """What is left takes as long for each row as what was done since the phase began."""
     now = [100.0]
-    monkeypatch.setattr("rowkey.portal.tables.steps.time.monotonic", lambda: now[0])
-    step = TableStep("logs", "move run", "ann")
+    monkeypatch.setattr("rowkey.portal.tasks.task.time.monotonic", lambda: now[0])
+    step = TableTask("logs", "move run", "ann")
     for seconds, report, expected in (
         (0, ("copy", 500, 2_000), None),
         (10, ("copy", 600, 2_000), 140.0),
@@ -333,7 +333,7 @@ def test_a_step_does_not_begin_if_the_audit_log_is_not_writable(
     with monkeypatch.context() as patch:
         patch.setattr(type(portal.audit), "append", fail)
         assert 500 == client.post("/tables/logs/buckets", data={"count": "8"}).status_code
-    assert None is portal.steps.find("logs")
+    assert None is portal.table_tasks.find("logs")
     state = do_step(client, "buckets", count="32")
     assert [32] == [part["buckets"] for part in state["buckets"]["parts"]]
     actions = [entry["action"] for entry in read_audit(tmp_path)]

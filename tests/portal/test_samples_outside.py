@@ -48,8 +48,8 @@ def test_no_form_reads_a_sample_outside_of_the_folder(tmp_path: Path, path: str)
         assert (action, 422 if is_refused else 303) == (action, answer.status_code)
     stores = (portal.simulations, portal.advice)
     assert [not is_refused] * 2 == [bool(one.list_ids()) for one in stores]
-    assert [is_refused] * 2 == [portal.steps.find(one) is None for one in ("logs", "other")]
+    assert [is_refused] * 2 == [portal.table_tasks.find(one) is None for one in ("logs", "other")]
     assert 422 == client.post("/drafts", data={"sample": path, "name": "draft"}).status_code
     pages = ("/", "/designs/logs.toml", "/designs/logs.toml/create", "/tables/other/load")
     assert [] == [one for one in pages if CANARY in client.get(one).text]
-    portal.jobs.close()
+    portal.tasks.close()

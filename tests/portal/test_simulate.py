@@ -29,7 +29,7 @@ from rowkey.portal.designs.samples import (
     MAX_SAMPLES,
     SampleUploads,
 )
-from rowkey.portal.jobs.jobs import JobState
+from rowkey.portal.tasks.task import TaskState
 from rowkey.render import (
     LANGUAGES,
     Redaction,
@@ -49,10 +49,10 @@ EVENTS = "host,ts,note\n" + "".join(f"web-{n % 7},{n * 1_000},x\n" for n in rang
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Starlette]:
-    """Yield a portal whose jobs end with the test."""
+    """Yield a portal whose tasks end with the test."""
     app = build_portal(tmp_path)
     yield app
-    app.state.portal.jobs.close()
+    app.state.portal.tasks.close()
 
 
 def upload(client: TestClient, name: str, content: bytes) -> Any:
@@ -262,15 +262,15 @@ def test_the_page_of_a_cancelled_simulation_says_so(app: Starlette) -> None:
     """A cancelled simulation ends, and its page says so without a script."""
     client = open_client(app)
     path = start(client)
-    job = app.state.portal.jobs.find(path.rpartition("/")[2])
+    task = app.state.portal.tasks.find(path.rpartition("/")[2])
     page = client.get(path).text
     assert ('http-equiv="refresh"' in page) == ("<progress" in page)
     assert 303 == client.post(f"{path}/cancel").status_code
-    wait_until(lambda: job.process is None)
-    assert job.progress.state in (JobState.CANCELLED, JobState.DONE)
+    wait_until(lambda: task.process is None)
+    assert task.state in (TaskState.CANCELLED, TaskState.DONE)
     page = client.get(path).text
     assert 'http-equiv="refresh"' not in page
-    assert job.progress.state is JobState.DONE or "was cancelled" in page
+    assert task.state is TaskState.DONE or "was cancelled" in page
 
 
 def test_a_viewer_starts_no_simulation_on_a_read_only_portal(tmp_path: Path) -> None:

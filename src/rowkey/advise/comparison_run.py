@@ -56,8 +56,7 @@ def compare_designs(
             first.
         seed: the random seed: the same seed gives the same figures, except for times.
         clock: gives seconds, as `time.perf_counter` does; without one, making keys is not timed.
-        progress: called with `reading` or `replaying`, how many events of all designs are done,
-            and of how many; 0 if that is unknown.
+        progress: called with how many events of all designs are read, and then are replayed.
 
     Raises:
         IncomparableDesigns: with every difference between the designs that prevents a comparison,

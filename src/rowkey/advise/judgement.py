@@ -58,8 +58,7 @@ class JudgedDesign:
         ignore: codes or names of the rules to leave out.
         names_keys: whether findings that need another key name the one that the search recommends,
             which takes as long as `rowkey advise`; else they say that it is to be searched.
-        progress: called with the phase of the work, such as `reading`, how many events are done,
-            and of how many; 0 if that is unknown.
+        progress: called with how many events each phase has passed, such as `reading`.
     """
 
     def __init__(

@@ -380,8 +380,7 @@ class Engine(ABC):
 
         Args:
             spec: name, families, split keys and attributes.
-            progress: called with the number of open regions and of all regions, if opening them
-                takes time.
+            progress: called with how many regions are open, if opening them takes time.
 
         Raises:
             InvalidArgument: the table exists already, or the spec is wrong.

@@ -80,8 +80,7 @@ class RowCopier:
         threads: intervals that are copied at the same time; None for 4 on a cluster, else 1.
         chunk_rows: rows of a chunk, 1 or more.
         chunk_bytes: bytes of values from which a chunk ends.
-        progress: called about each second, and at the end, with the rows that are copied and about
-            how many the source has.
+        progress: called about each second, and at the end, with how many rows are copied.
         check: called before each write, and while it waits to write; an error that it raises ends
             the copy.
 

@@ -136,8 +136,7 @@ def verify_move(
             listed of the first hundred only.
         max_examined: how many rows are read one by one at most.
         extra_only: whether rows are left out that the target lacks, as before the end of a copy.
-        progress: called with how many rows are read, and of about how many; 0 while that is
-            unknown. What it raises ends the work.
+        progress: called with how many rows are read; what it raises ends the work.
         pause: waits for some seconds; for tests.
 
     Raises:

@@ -51,7 +51,7 @@ def build_app(settings: PortalSettings, more_routes: Sequence[PortalRoute] = ())
         yield
         portal.checker.close()
         portal.live.close()
-        portal.jobs.close()
+        portal.tasks.close()
         portal.engines.close()
 
     async def answer_unknown_path(http: Request, problem: Exception) -> Response:

@@ -13,8 +13,6 @@ from rowkey.portal.designs.drafts import DraftRequest, write_draft
 from rowkey.portal.designs.samples import SampleUploads
 from rowkey.portal.designs.simulations import SimulatedVerdicts, SimulationResults
 from rowkey.portal.designs.workspace import Workspace
-from rowkey.portal.jobs.jobs import JobQueue
-from rowkey.portal.jobs.results import JobResults
 from rowkey.portal.live.alert_writer import AlertWriter
 from rowkey.portal.live.alerts import AlertLog, AlertSender
 from rowkey.portal.live.database import LiveDatabase
@@ -23,7 +21,10 @@ from rowkey.portal.live.watch import LiveWatch
 from rowkey.portal.running_portal import take_login_link
 from rowkey.portal.settings import PortalSettings
 from rowkey.portal.tables.engine_session import EngineSession
-from rowkey.portal.tables.steps import StepFiles, TableSteps
+from rowkey.portal.tables.table_tasks import TableTasks, TaskFiles
+from rowkey.portal.tasks.process_task import MAX_RUNNING, MAX_WAITING, ProcessTask
+from rowkey.portal.tasks.results import TaskResults
+from rowkey.portal.tasks.task_queue import TaskQueue
 from rowkey.portal.users.audit import AuditLog
 from rowkey.portal.users.sessions import SessionStore
 from rowkey.portal.users.users import UserDirectory
@@ -40,8 +41,8 @@ class Portal:
         sessions: who is logged in.
         audit: who changed what.
         checker: checks design files, and remembers the results.
-        steps: long steps on tables that run or have run.
-        jobs: runs long work in other processes.
+        table_tasks: long tasks on tables that run or have run.
+        tasks: runs long work in other processes.
         uploads: files of events that users have uploaded.
         simulations: what was simulated, with the results.
         live: keeps the states of the tables, and stores their load.
@@ -57,14 +58,14 @@ class Portal:
     sessions: SessionStore
     audit: AuditLog
     checker: DesignChecker
-    steps: TableSteps
-    jobs: JobQueue
+    table_tasks: TableTasks
+    tasks: TaskQueue[ProcessTask]
     uploads: SampleUploads
     live: LiveWatch
     simulations: SimulationResults
     verdicts: SimulatedVerdicts
-    drafts: JobResults[DraftRequest]
-    advice: JobResults[AdviceRequest]
+    drafts: TaskResults[DraftRequest]
+    advice: TaskResults[AdviceRequest]
     is_stopping: Event = field(default_factory=Event)
 
     @classmethod
@@ -99,14 +100,16 @@ class Portal:
             ),
             audit=audit,
             checker=DesignChecker(workspace),
-            steps=TableSteps(audit, StepFiles(settings.storage_folder / "steps"), live.follow_end),
-            jobs=JobQueue(),
+            table_tasks=TableTasks(
+                audit, TaskFiles(settings.storage_folder / "steps"), live.follow_end
+            ),
+            tasks=TaskQueue(MAX_RUNNING, MAX_WAITING),
             uploads=SampleUploads(settings.storage_folder / "samples"),
             live=live,
             simulations=simulations,
             verdicts=SimulatedVerdicts(simulations),
-            drafts=JobResults(settings.storage_folder / "drafts", DraftRequest, write_draft),
-            advice=JobResults(settings.storage_folder / "advice", AdviceRequest, advise_design),
+            drafts=TaskResults(settings.storage_folder / "drafts", DraftRequest, write_draft),
+            advice=TaskResults(settings.storage_folder / "advice", AdviceRequest, advise_design),
         )
 
     def end_streams(self) -> None:

@@ -94,7 +94,7 @@ class PortalSettings:
     def __post_init__(self) -> None:
         if mistakes := list(self._find_mistakes()):
             raise InvalidPortalSettings.from_mistakes(mistakes)
-        # Jobs run in other folders, so no path may depend on the current one.
+        # Tasks run in other folders, so no path may depend on the current one.
         object.__setattr__(self, "folder", self.folder.absolute())
         for name in ("users_file", "key_file", "state_folder", "metrics_token_file"):
             if (path := getattr(self, name)) is not None:

@@ -41,8 +41,7 @@ def run(
             kind; where nothing is declared the name tells it.
         second_half: replay only the second half, so that designs are compared on equal events.
         seed: where randomness begins: the same seed gives the same result.
-        progress: called with `reading` or `replaying`, how many events are done, and of how many;
-            0 if that is unknown.
+        progress: called with how many events are read, and then how many are replayed.
 
     Raises:
         SampleError: the sample cannot be read or does not fit, or is needed and missing.
@@ -70,8 +69,7 @@ def run_on_source(
         design: the design.
         source: the events.
         seed: where randomness begins, as it was given to `open_source`.
-        progress: called with `reading` or `replaying`, how many events are done, and of how many;
-            0 if that is unknown.
+        progress: called with how many events are read, and then how many are replayed.
 
     Raises:
         SampleError: the sample has no event with a row key.

@@ -274,8 +274,7 @@ def load_file(
         shuffle: whether rows are mixed, a million at a time, so that a sorted file does not write
             to one region after another. Of rows with one key any may then be the last.
         restart: whether to begin at the first row, even if a load was interrupted.
-        progress: called with how many rows of the file are done, and of how many; the latter is
-            estimated from the bytes read if the file does not say it, and 0 if it is not known.
+        progress: called with how many rows of the file are done; their total may be an estimate.
         on_resume: called once, before the first row is written, with how many rows are skipped
             because an interrupted load has written them.
 

@@ -19,7 +19,7 @@ from rowkey.portal.live.alerts import AlertLog
 from rowkey.portal.live.database import LiveDatabase
 from rowkey.portal.live.history import LiveHistory
 from rowkey.portal.live.load_column import build_minute_columns
-from rowkey.portal.tables.steps import StepFiles
+from rowkey.portal.tables.table_tasks import TaskFiles
 from rowkey.portal.users.audit import AuditLog
 from rowkey.portal.users.users import UserDirectory
 
@@ -257,8 +257,8 @@ class Steps(PortalFiles):
         self._get_files(place).write("logs", self._build_step(text, numbers.stop))
 
     @staticmethod
-    def _get_files(place: Path) -> StepFiles:
-        return StepFiles(place / "designs" / STATE / "steps")
+    def _get_files(place: Path) -> TaskFiles:
+        return TaskFiles(place / "designs" / STATE / "steps")
 
     @staticmethod
     def _build_step(text: str, number: int) -> dict[str, Any]:

@@ -96,8 +96,7 @@ def draft_design(
         folder: where the design file will lie: the sample is named relative to it.
         seed: the random seed.
         is_temporary: whether the file is gone later, so that the design must not name it.
-        progress: called with what is done, how many rows of the file it has passed, and of how
-            many; 0 if that is unknown.
+        progress: called with how many rows of the file each phase has passed.
 
     Raises:
         SampleError: no design can be made from the sample; with every reason.

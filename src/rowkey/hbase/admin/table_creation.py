@@ -52,8 +52,7 @@ class TableCreator(TableAdmin, ClusterAdmin):
                 the attributes.
             wait_s: seconds to wait; by default `operation_timeout_s` plus 0.25 s for each region
                 and each of its replicas.
-            progress: called with the number of open regions and of all, whenever more are open; see
-                `Progress`.
+            progress: called with a `rowkey.Progress` whenever more regions are open.
 
         Returns:
             The table as it was read back.
@@ -79,16 +78,31 @@ class TableCreator(TableAdmin, ClusterAdmin):
         )
         schema = build_table_schema(name, families, attributes, configuration)
         number = self._start_creation(CreateTable(schema, splits), deadline)
-        creation = _OpenRegionReporter(self, schema.name, count, progress, deadline)
+        last_count = -1
+
+        def report_open_regions() -> None:
+            """Ask the master for the number of open regions and report it."""
+            if progress is not None:
+                request = GetClusterStatus((StatusOption.TABLES,))
+                tables = self._caller.call_master(request, deadline).tables
+                open_count = tables[schema.name].open if schema.name in tables else 0
+                report(min(open_count, count))
+
+        def report(open_count: int) -> None:
+            """Report a number of open regions, if it is greater than the last one reported."""
+            nonlocal last_count
+            if progress is not None and open_count > last_count:
+                last_count = open_count
+                progress(Progress("regions", open_count, count, "regions"))
 
         def is_created() -> bool:
             """Return whether the table exists."""
             return self._find_schema(schema.name, deadline) is not None
 
         self._wait_for_procedure(
-            name, CreateTable.method, number, deadline, is_created, creation.report_open_regions
+            name, CreateTable.method, number, deadline, is_created, report_open_regions
         )
-        creation.report_count(count)
+        report(count)
         self._caller.locator.forget_table(schema.name)
         return self._compare_created(schema, families, splits, deadline)
 
@@ -123,33 +137,3 @@ class TableCreator(TableAdmin, ClusterAdmin):
         if differences:
             raise CatalogMismatch(requested.name, differences, ALTERED_MEANWHILE_REMEDY)
         return described
-
-
-class _OpenRegionReporter:
-    """Calls `progress` of `create_table` whenever more regions of the new table are open."""
-
-    def __init__(
-        self,
-        admin: TableCreator,
-        table: str,
-        count: int,
-        progress: ReportProgress | None,
-        deadline: Deadline,
-    ) -> None:
-        self._admin, self._table, self._deadline = admin, table, deadline
-        self._count, self._progress, self._last_count = count, progress, -1
-
-    def report_open_regions(self) -> None:
-        """Ask the master for the number of open regions and report it."""
-        if self._progress:
-            request = GetClusterStatus((StatusOption.TABLES,))
-            tables = self._admin._caller.call_master(request, self._deadline).tables  # noqa: SLF001
-            self.report_count(
-                min(tables[self._table].open, self._count) if self._table in tables else 0
-            )
-
-    def report_count(self, open_count: int) -> None:
-        """Report a number of open regions, if it is greater than the last one reported."""
-        if self._progress and open_count > self._last_count:
-            self._last_count = open_count
-            self._progress(Progress("regions", open_count, self._count, "regions"))

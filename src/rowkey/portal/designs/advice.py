@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.advise import Advice, search
 from rowkey.portal.designs.workspace import DesignFile, Workspace
-from rowkey.portal.jobs.results import pack_messages
 from rowkey.progress import ReportProgress
 from rowkey.render import build_advice_document, build_summary_document, format_advised_design
 
@@ -162,19 +161,15 @@ def advise_design(
         "tables": [build_summary_document(one) for one in advice.tables],
     }
     os.chdir(workspace.folder)  # to which the path of a declared sample is relative
-    return pack_messages(
-        {
-            **documents,
-            "pick_texts": [
-                format_advised_design(
-                    advice, one.judged, workspace.folder / name, is_temporary=True
-                )
-                for one in advice.picks
-            ],
-            "table_files": _format_tables(advice, workspace, name),
-            "has_companions": bool(advice.tables) and advice.companion_obstacle is None,
-        }
-    )
+    return {
+        **documents,
+        "pick_texts": [
+            format_advised_design(advice, one.judged, workspace.folder / name, is_temporary=True)
+            for one in advice.picks
+        ],
+        "table_files": _format_tables(advice, workspace, name),
+        "has_companions": bool(advice.tables) and advice.companion_obstacle is None,
+    }
 
 
 def _format_tables(advice: Advice, workspace: Workspace, name: str) -> list[dict[str, str]]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from rowkey.advise import draft_design
 from rowkey.portal.designs.workspace import Workspace
-from rowkey.portal.jobs.results import pack_messages
 from rowkey.progress import ReportProgress
 from rowkey.render import build_verdict_document
 
@@ -72,17 +71,15 @@ def write_draft(
         Path(sample).name, table=table, servers=servers, is_temporary=True, progress=report
     )
     Workspace(Path(folder), frozenset(map(Path, hidden_files))).write(name, draft.text, None)
-    return pack_messages(
-        {
-            **build_verdict_document(draft.verdict, draft.simulation),
-            "key": str(draft.design.declaration.key),
-            "is_thin": draft.is_thin,
-            "assumptions": list(draft.assumptions),
-            "missing_data": list(draft.missing_data),
-            "left_out_columns": draft.left_out_columns,
-            "skipped_rows": {
-                "count": draft.skipped_rows.count,
-                "first_problem": draft.skipped_rows.first_problem,
-            },
-        }
-    )
+    return {
+        **build_verdict_document(draft.verdict, draft.simulation),
+        "key": str(draft.design.declaration.key),
+        "is_thin": draft.is_thin,
+        "assumptions": list(draft.assumptions),
+        "missing_data": list(draft.missing_data),
+        "left_out_columns": draft.left_out_columns,
+        "skipped_rows": {
+            "count": draft.skipped_rows.count,
+            "first_problem": draft.skipped_rows.first_problem,
+        },
+    }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rowkey.durable_files import make_directory, sync_directory
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.messages import format_value
-from rowkey.portal.jobs.results import MAX_RESULTS
+from rowkey.portal.tasks.results import MAX_RESULTS
 from rowkey.workload import FORMATS, find_format_suffix
 
 if TYPE_CHECKING:

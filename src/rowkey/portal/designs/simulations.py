@@ -1,4 +1,4 @@
-"""Simulations of designs: what users ask for, the job that answers it, and the newest verdicts."""
+"""Simulations of designs: what users ask for, the task that answers it, and the newest verdicts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rowkey.advise import Comparison, JudgedDesign, compare_designs, judge_compa
 from rowkey.design import Design
 from rowkey.portal.designs.stored_maps import link_map_views, read_map_view, store_map_views
 from rowkey.portal.designs.workspace import DesignFile, Workspace
-from rowkey.portal.jobs.jobs import Job, JobLimits
-from rowkey.portal.jobs.results import JobResults, pack_messages
+from rowkey.portal.tasks.process_task import ProcessTask, TaskLimits
+from rowkey.portal.tasks.results import TaskResults
 from rowkey.progress import ReportProgress
 from rowkey.render import (
     Redaction,
@@ -57,7 +57,7 @@ class SimulationRequest:
         return bool(self.rate or self.servers or self.capacity)
 
 
-class SimulationResults(JobResults[SimulationRequest]):
+class SimulationResults(TaskResults[SimulationRequest]):
     """The simulations of one portal with their results; maps are files of their own.
 
     Args:
@@ -67,35 +67,35 @@ class SimulationResults(JobResults[SimulationRequest]):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, SimulationRequest, simulate_designs)
 
-    def create_job(
-        self, request: SimulationRequest, limits: JobLimits | None = None, **arguments: Any
-    ) -> Job:
-        """Store a request, and return the job that answers it; as `JobResults` has it.
+    def create_task(
+        self, request: SimulationRequest, limits: TaskLimits | None = None, **arguments: Any
+    ) -> ProcessTask:
+        """Store a request, and return the task that answers it; as `TaskResults` has it.
 
         Args:
             request: what is wanted.
-            limits: what the job may use; as other jobs if None.
+            limits: what the task may use; as other tasks if None.
             arguments: those of `simulate_designs` but `map_folder`.
         """
-        job = super().create_job(request, limits, **arguments)
-        job.arguments = {**arguments, "map_folder": str(job.result_file.parent)}
-        return job
+        task = super().create_task(request, limits, **arguments)
+        task.arguments = {**arguments, "map_folder": str(task.result_file.parent)}
+        return task
 
-    def read_result(self, job_id: str) -> dict[str, Any] | None:
+    def read_result(self, task_id: str) -> dict[str, Any] | None:
         """Return the result of `simulate_designs`; None if there is none, or not yet.
 
         The views of its maps have the paths under which browsers read them.
         """
-        result = super().read_result(job_id)
+        result = super().read_result(task_id)
         if result is not None:
-            link_map_views(result["report"], job_id)
+            link_map_views(result["report"], task_id)
         return result
 
-    def read_map_view(self, job_id: str, design_id: str, kind: str) -> bytes | None:
+    def read_map_view(self, task_id: str, design_id: str, kind: str) -> bytes | None:
         """Return a view of a map as gzip-compressed JSON; None if there is no such view."""
-        if self.read_request(job_id) is None:
+        if self.read_request(task_id) is None:
             return None
-        return read_map_view(self.folder / job_id, design_id, kind)
+        return read_map_view(self.folder / task_id, design_id, kind)
 
 
 def build_arguments(
@@ -170,7 +170,7 @@ def simulate_designs(
     created = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(created_s))
     shown = build_report_document(judged, Redaction(), comparison, created)
     store_map_views(shown, Path(map_folder))
-    return pack_messages({"report": shown, "document": document})
+    return {"report": shown, "document": document}
 
 
 def _judge_design(design: Design, sample: Path | None, report: ReportProgress) -> JudgedDesign:

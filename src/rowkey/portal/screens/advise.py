@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse
 
-from rowkey.errors import Conflict, InvalidArgument, RowkeyError
+from rowkey.errors import Conflict, InvalidArgument
 from rowkey.portal.designs.advice import AdviceRequest, list_figures
 from rowkey.portal.designs.check import DiffLine, compare_texts
 from rowkey.portal.designs.samples import (
@@ -19,12 +19,12 @@ from rowkey.portal.designs.samples import (
     list_sample_suffixes,
 )
 from rowkey.portal.designs.workspace import DesignFile, DesignFileMissing
-from rowkey.portal.jobs.jobs import JobLimits
-from rowkey.portal.jobs.pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
 from rowkey.portal.server.error_pages import RefusedRequest
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tasks.pages import find_task, read_request, send_task_events, show_task
+from rowkey.portal.tasks.process_task import TaskLimits
 from rowkey.portal.users.roles import Role
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 AS_DECLARED = ""
 """What the form sends for the events that the design declares: its sample, or generated ones."""
 SHOWN_ADVICE = 20
-LIMITS = JobLimits(time_s=300.0)
+LIMITS = TaskLimits(time_s=300.0)
 """What a search may use: it replays the events once for each of some twenty keys."""
 TABLES_PICK = "tables"
 """What the form sends for the proposed tables, in place of the number of a key."""
@@ -63,7 +63,7 @@ def start_advice(request: PortalRequest) -> Response:
     Raises:
         InvalidArgument: there is no such file of events.
         InvalidDesign: the design has mistakes.
-        Unavailable: too many jobs wait.
+        Unavailable: too many tasks wait.
     """
     portal = request.portal
     file = portal.workspace.read(request.form.get("design", ""))
@@ -83,7 +83,8 @@ def start_advice(request: PortalRequest) -> Response:
         user=request.user,
         created_ms=time.time_ns() // 1_000_000,
     )
-    job = portal.advice.create_job(
+    task_id = portal.advice.start(
+        portal.tasks,
         wanted,
         LIMITS,
         folder=str(portal.workspace.folder),
@@ -92,19 +93,14 @@ def start_advice(request: PortalRequest) -> Response:
         text=file.content.decode("utf-8", "surrogateescape"),
         sample=None if sample is None else str(sample),
     )
-    try:
-        portal.jobs.submit(job)
-    except RowkeyError:
-        portal.advice.remove(job.id)
-        raise
-    request.note_action("advise", file.name, advice=job.id, sample=wanted.sample)
-    return request.redirect("advice", job.id)
+    request.note_action("advise", file.name, advice=task_id, sample=wanted.sample)
+    return request.redirect("advice", task_id)
 
 
 def show_advice(request: PortalRequest) -> Response:
     """Show the proposed keys, or how far the search is; programs get the document of `advise`."""
-    advice_id, wanted = _read_request(request)
-    progress = find_progress(request, advice_id)
+    advice_id, wanted = read_request(request, request.portal.advice)
+    task = find_task(request, advice_id)
     result = request.portal.advice.read_result(advice_id)
     if request.wants_json:
         if result is None:
@@ -113,10 +109,9 @@ def show_advice(request: PortalRequest) -> Response:
     title = request.translate("portal.advice.of", design=wanted.design)
     if result is not None:
         return _render_result(request, advice_id, wanted, result)
-    return show_job(
+    return show_task(
         request,
-        advice_id,
-        progress,
+        task,
         title=title,
         events=wanted.sample or request.translate("portal.simulation.generated"),
         path=build_path("advice", advice_id),
@@ -168,13 +163,14 @@ def _compare(current: DesignFile | None, text: str) -> list[DiffLine]:
 
 def send_advice_events(request: PortalRequest) -> Response:
     """Return the progress of a search as server-sent events, until it has ended."""
-    return send_job_events(request, _read_request(request)[0])
+    task_id, _ = read_request(request, request.portal.advice)
+    return send_task_events(request, lambda: find_task(request, task_id))
 
 
 def cancel_advice(request: PortalRequest) -> Response:
     """End a search."""
-    advice_id, wanted = _read_request(request)
-    request.portal.jobs.cancel(advice_id)
+    advice_id, wanted = read_request(request, request.portal.advice)
+    request.portal.tasks.cancel(advice_id)
     request.note_action("cancel advice", wanted.design, advice=advice_id)
     return request.redirect("advice", advice_id)
 
@@ -186,7 +182,7 @@ def adopt_advice(request: PortalRequest) -> Response:
         Conflict: the file has changed since the search, or one of the further files is there.
         InvalidArgument: the form names no proposal.
     """
-    advice_id, wanted = _read_request(request)
+    advice_id, wanted = read_request(request, request.portal.advice)
     result = request.portal.advice.read_result(advice_id)
     if result is None:
         raise RefusedRequest(404)
@@ -217,19 +213,6 @@ def adopt_advice(request: PortalRequest) -> Response:
         etag=saved.etag,
     )
     return request.redirect("designs", wanted.design, query="adopted")
-
-
-def _read_request(request: PortalRequest) -> tuple[str, AdviceRequest]:
-    """Return the id in the path, and what better keys were searched for.
-
-    Raises:
-        RefusedRequest: there is no such search.
-    """
-    advice_id = request.path_values["id"]
-    wanted = request.portal.advice.read_request(advice_id)
-    if wanted is None:
-        raise RefusedRequest(404)
-    return advice_id, wanted
 
 
 ROUTES = [

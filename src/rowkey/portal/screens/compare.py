@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from rowkey.advise import MAX_DESIGNS
 from rowkey.errors import InvalidArgument
 from rowkey.portal.designs.samples import MAX_SAMPLE_BYTES, list_sample_suffixes
-from rowkey.portal.jobs.results import MAX_RESULTS
 from rowkey.portal.screens.simulate import (
     SHOWN_SIMULATIONS,
     submit_simulation,
 )
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tasks.results import MAX_RESULTS
 from rowkey.portal.users.roles import Role
 
 if TYPE_CHECKING:

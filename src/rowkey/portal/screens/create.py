@@ -1,4 +1,4 @@
-"""Create the table of a design: what will be created, and the step that does it."""
+"""Create the table of a design: what will be created, and the task that does it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.design import Design
 from rowkey.errors import Conflict, InvalidArgument
+from rowkey.portal.designs.region_splits import choose_sampled_splits, choose_splits
 from rowkey.portal.designs.samples import find_last_sample, find_sample
-from rowkey.portal.jobs.pages import describe_step
+from rowkey.portal.designs.workspace import DesignFile
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tasks.pages import describe_task
+from rowkey.portal.tasks.process_task import TaskLimits, call_in_process
 from rowkey.portal.users.roles import Role
 from rowkey.progress import Progress
 from rowkey.render import (
@@ -21,14 +24,15 @@ from rowkey.render import (
     build_create_statement,
     format_created_table,
 )
-from rowkey.simulate import choose_design_splits, choose_source_splits, open_generated_source
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.portal.tables.steps import StepResult, TableStep
+    from rowkey.portal.tables.table_tasks import TableTask, TaskResult
 
-STEP = "create"
+TASK = "create"
+SPLITS_LIMITS = TaskLimits(time_s=300.0)
+"""What reading a sample for the boundaries of regions may use."""
 
 
 class PlannedTable(NamedTuple):
@@ -52,9 +56,9 @@ def show_creation(request: PortalRequest) -> Response:
     portal = request.portal
     file = portal.workspace.read(request.path_values["name"])
     design = portal.workspace.read_design(file)
-    step = copy(portal.steps.find(design.table))  # which may end while the page is made
-    is_ours = step is not None and step.name == STEP
-    is_running = step is not None and step.is_running
+    task = copy(portal.table_tasks.find(design.table))  # which may end while the page is made
+    is_ours = task is not None and task.name == TASK
+    is_running = task is not None and task.is_running
     tables = {design.table: design, **design.companions}
     portal.engines.require_url()
     portal.live.refresh()
@@ -68,8 +72,8 @@ def show_creation(request: PortalRequest) -> Response:
         has_declared=portal.workspace.find_sample(design) is not None,
         samples=portal.uploads.list_samples(),
         sample=find_last_sample(portal, file.name),
-        step=step if is_ours or is_running else None,
-        sentence=describe_step(request, step) if step is not None and is_running else "",
+        task=task if is_ours or is_running else None,
+        sentence=describe_task(request, task) if task is not None and is_running else "",
         can_operate=request.can_act_as(Role.OPERATOR) and not is_running,
     )
 
@@ -97,29 +101,11 @@ def plan_table(name: str, design: Design, main: Design, file_name: str) -> Plann
     return PlannedTable(name, families, len(splits) + 1, script)
 
 
-def choose_splits(design: Design, sample: Path | None) -> Sequence[bytes]:
-    """Return the row keys with which the regions of a table begin, but the first.
-
-    A sample that the design declares is left alone: it may lie outside of the folder.
-
-    Args:
-        design: the design of the table.
-        sample: the file from which boundaries follow, if they follow from one.
-
-    Raises:
-        InvalidDesign: the regions cannot be split so.
-        SampleError: the sample cannot be read, or is needed and missing.
-    """
-    if design.splits.needs_sample and sample is not None:
-        return choose_design_splits(design, sample).boundaries.splits
-    return choose_source_splits(design, open_generated_source(design, 0), 0).boundaries.splits
-
-
 def start_creation(request: PortalRequest) -> Response:
     """Begin to create the table of a design, and show how far it is.
 
     Raises:
-        Conflict: the table exists, the file has changed, or another step runs.
+        Conflict: the table exists, the file has changed, or another task runs.
         InvalidArgument: boundaries follow from a sample, and none is chosen.
         InvalidDesign: the file has mistakes.
     """
@@ -141,36 +127,57 @@ def start_creation(request: PortalRequest) -> Response:
         remedy = "Load rows into it, or move its rows to another key."
         raise Conflict(f"table {design.table}", what, remedy=remedy)
 
-    def work(step: TableStep) -> StepResult:
-        return create_tables(request, step, tables, sample)
+    def work(task: TableTask) -> TaskResult:
+        return create_tables(request, task, file, tables, sample)
 
     chosen = None if sample is None else sample.name
     details = {"design": file.name, "etag": file.etag, "sample": chosen}
-    portal.steps.start(design.table, STEP, request.user, work, details)
+    portal.table_tasks.start(design.table, TASK, request.user, work, details)
     return request.redirect("designs", file.name, "create")
 
 
 def create_tables(
-    request: PortalRequest, step: TableStep, tables: Mapping[str, Design], sample: Path | None
-) -> StepResult:
+    request: PortalRequest,
+    task: TableTask,
+    file: DesignFile,
+    tables: Mapping[str, Design],
+    sample: Path | None,
+) -> TaskResult:
     """Create the table of a design after its companions, as `rowkey create` does.
 
     Args:
         request: the request.
-        step: takes the progress.
-        tables: the designs by name, that of the main table first.
-        sample: the file of events from which boundaries follow; None if none do.
+        task: takes the progress.
+        file: the design file.
+        tables: its designs by name, that of the main table first.
+        sample: the file of events from which boundaries follow; None if none do. It is read in a
+            process of its own, and not for longer or in more memory than that may use.
     """
-    step.report(Progress("splits"))
-    splits = {name: choose_splits(one, sample) for name, one in tables.items()}
-    step.report(Progress("regions"))
+    splitting = Progress("splits")
+    task.report(splitting)
+    if sample is None:
+        splits = {name: choose_splits(one, None) for name, one in tables.items()}
+    else:
+        found = call_in_process(
+            request.portal.tasks,
+            lambda: task.report(splitting),
+            choose_sampled_splits,
+            SPLITS_LIMITS,
+            folder=str(request.portal.workspace.folder),
+            hidden_files=list(map(str, request.portal.workspace.hidden_files)),
+            name=file.name,
+            text=file.content.decode("utf-8", "surrogateescape"),
+            sample=str(sample),
+        )
+        splits = {name: list(map(bytes.fromhex, keys)) for name, keys in found.items()}
+    task.report(Progress("regions"))
     with request.portal.engines.create_table(
-        tables[step.table],
-        splits=splits[step.table],
+        tables[task.table],
+        splits=splits[task.table],
         companion_splits=splits,
-        progress=step.report,
+        progress=task.report,
     ) as table:
-        created = {step.table: table, **table.companions}
+        created = {task.table: table, **table.companions}
         counts = {name: len(one.regions()) for name, one in created.items()}
     lines = [
         format_created_table(name, count, tables[name].families) for name, count in counts.items()

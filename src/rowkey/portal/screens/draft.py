@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from rowkey.errors import Conflict, InvalidArgument, RowkeyError
+from rowkey.errors import Conflict, InvalidArgument
 from rowkey.portal.designs.drafts import DEFAULT_SERVERS, DraftRequest
 from rowkey.portal.designs.samples import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.designs.workspace import DESIGN_SUFFIX, clean_table_name
-from rowkey.portal.jobs.pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
 from rowkey.portal.screens.simulate import parse_servers
-from rowkey.portal.server.error_pages import RefusedRequest
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tasks.pages import find_task, read_request, send_task_events, show_task
 from rowkey.portal.users.roles import Role
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def start_draft(request: PortalRequest) -> Response:
     Raises:
         Conflict: the folder has a file of this name.
         InvalidArgument: a value of the form is not allowed.
-        Unavailable: too many jobs wait.
+        Unavailable: too many tasks wait.
     """
     portal, form = request.portal, request.form
     name = form.get("name", "").strip()
@@ -71,7 +70,8 @@ def start_draft(request: PortalRequest) -> Response:
         user=request.user,
         created_ms=time.time_ns() // 1_000_000,
     )
-    job = portal.drafts.create_job(
+    task_id = portal.drafts.start(
+        portal.tasks,
         wanted,
         folder=str(portal.workspace.folder),
         hidden_files=list(map(str, portal.workspace.hidden_files)),
@@ -80,27 +80,21 @@ def start_draft(request: PortalRequest) -> Response:
         sample=str(sample.path),
         servers=wanted.servers,
     )
-    try:
-        portal.jobs.submit(job)
-    except RowkeyError:
-        portal.drafts.remove(job.id)
-        raise
     request.note_action("draft design", name, sample=wanted.sample)
-    return request.redirect("drafts", job.id)
+    return request.redirect("drafts", task_id)
 
 
 def show_draft(request: PortalRequest) -> Response:
     """Show what a draft is based on, or how far it is."""
-    draft_id, wanted = _read_request(request)
-    progress = find_progress(request, draft_id)
+    draft_id, wanted = read_request(request, request.portal.drafts)
+    task = find_task(request, draft_id)
     result = request.portal.drafts.read_result(draft_id)
     title = request.translate("portal.draft.of", sample=wanted.sample)
     if result is not None:
         return request.render("draft_result.html", title=title, wanted=wanted, result=result)
-    return show_job(
+    return show_task(
         request,
-        draft_id,
-        progress,
+        task,
         title=title,
         events=wanted.name,
         path=build_path("drafts", draft_id),
@@ -112,28 +106,16 @@ def show_draft(request: PortalRequest) -> Response:
 
 def send_draft_events(request: PortalRequest) -> Response:
     """Return the progress of a draft as server-sent events, until it has ended."""
-    return send_job_events(request, _read_request(request)[0])
+    task_id, _ = read_request(request, request.portal.drafts)
+    return send_task_events(request, lambda: find_task(request, task_id))
 
 
 def cancel_draft(request: PortalRequest) -> Response:
     """End a draft, so that no file is written."""
-    draft_id, wanted = _read_request(request)
-    request.portal.jobs.cancel(draft_id)
+    draft_id, wanted = read_request(request, request.portal.drafts)
+    request.portal.tasks.cancel(draft_id)
     request.note_action("cancel draft", wanted.name)
     return request.redirect("drafts", draft_id)
-
-
-def _read_request(request: PortalRequest) -> tuple[str, DraftRequest]:
-    """Return the id in the path, and what was to be drafted.
-
-    Raises:
-        RefusedRequest: there is no such draft.
-    """
-    draft_id = request.path_values["id"]
-    wanted = request.portal.drafts.read_request(draft_id)
-    if wanted is None:
-        raise RefusedRequest(404)
-    return draft_id, wanted
 
 
 ROUTES = [

@@ -14,10 +14,10 @@ from rowkey.portal.designs.samples import (
     list_sample_suffixes,
     require_file,
 )
-from rowkey.portal.jobs.pages import describe_step
 from rowkey.portal.server.error_pages import RefusedRequest
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
+from rowkey.portal.tasks.pages import describe_task
 from rowkey.portal.users.roles import Role
 from rowkey.render import FORMAT_VERSION, format_left_out_rows, format_load_result
 from rowkey.table import FileLoadResult, load_file
@@ -25,19 +25,19 @@ from rowkey.table import FileLoadResult, load_file
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.portal.tables.steps import StepResult, TableStep
+    from rowkey.portal.tables.table_tasks import TableTask, TaskResult
 
-STEP = "load"
+TASK = "load"
 
 
 def show_load(request: PortalRequest) -> Response:
-    """Show the form for a load, and the step of the table that runs or ran last."""
+    """Show the form for a load, and the task of the table that runs or ran last."""
     name = request.path_values["name"]
-    step = copy(request.portal.steps.find(name))  # which may end while the page is made
+    task = copy(request.portal.table_tasks.find(name))  # which may end while the page is made
     if request.wants_json:
-        state = None if step is None else step.build_document()
+        state = None if task is None else task.build_document()
         return JSONResponse({"format": FORMAT_VERSION, "table": name, "step": state})
-    is_running = step is not None and step.is_running
+    is_running = task is not None and task.is_running
     if not is_running:
         request.portal.live.refresh([name], accepts_old=True)
         if request.portal.live.find(name) is None:
@@ -48,8 +48,8 @@ def show_load(request: PortalRequest) -> Response:
     return request.render(
         "load.html",
         name=name,
-        step=step if step is not None and (is_running or step.name == STEP) else None,
-        sentence=describe_step(request, step) if step is not None and is_running else "",
+        task=task if task is not None and (is_running or task.name == TASK) else None,
+        sentence=describe_task(request, task) if task is not None and is_running else "",
         samples=request.portal.uploads.list_samples(),
         declared=None if declared is None else declared.name,
         sample=request.query.get("sample")
@@ -64,7 +64,7 @@ def start_load(request: PortalRequest) -> Response:
     """Begin to load a file, or go on with a load that was interrupted.
 
     Raises:
-        Conflict: another step of the table runs.
+        Conflict: another task of the table runs.
         InvalidArgument: there is no such file.
     """
     name, portal = request.path_values["name"], request.portal
@@ -73,14 +73,14 @@ def start_load(request: PortalRequest) -> Response:
     path = require_file(request, find_declared_sample(request, name))
     shuffles, restarts = "shuffle" in request.form, "restart" in request.form
 
-    def work(step: TableStep) -> StepResult:
+    def work(task: TableTask) -> TaskResult:
         with portal.engines.open_table(name) as table, portal.live.follow_step(name):
             result = load_file(
                 table,
                 path,
                 shuffle=shuffles,
                 restart=restarts,
-                progress=step.report,
+                progress=task.report,
             )
         return build_load_document(name, path, result), [
             *format_load_result(result),
@@ -88,7 +88,7 @@ def start_load(request: PortalRequest) -> Response:
         ]
 
     details = {"sample": path.name, "shuffle": shuffles, "restart": restarts}
-    portal.steps.start(name, STEP, request.user, work, details)
+    portal.table_tasks.start(name, TASK, request.user, work, details)
     return request.redirect("tables", name, "load")
 
 
@@ -120,11 +120,11 @@ def cancel_load(request: PortalRequest) -> Response:
         RefusedRequest: the table has had no load.
     """
     name = request.path_values["name"]
-    step = request.portal.steps.find(name)
-    if step is None or step.name != STEP:
+    task = request.portal.table_tasks.find(name)
+    if task is None or task.name != TASK:
         raise RefusedRequest(404)
-    if step.is_running:
-        step.cancel()
+    if task.is_running:
+        request.portal.table_tasks.cancel(name)
         request.note_action("cancel load", name)
     return request.redirect("tables", name, "load")
 

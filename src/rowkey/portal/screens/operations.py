@@ -11,11 +11,11 @@ from starlette.responses import JSONResponse
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument, RowkeyError, Unavailable
 from rowkey.move import Move, SwitchResult, VerificationResult
-from rowkey.portal.jobs.pages import describe_step, send_step_events
 from rowkey.portal.live.watched_table import Reading
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
 from rowkey.portal.tables.stored_tables import TableOperations, read_operations
+from rowkey.portal.tasks.pages import describe_task, send_task_events
 from rowkey.portal.users.roles import Role
 from rowkey.render import (
     FORMAT_VERSION,
@@ -36,7 +36,7 @@ from rowkey.table import BucketChange
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from rowkey.portal.tables.steps import StepResult, TableStep
+    from rowkey.portal.tables.table_tasks import TableTask, TaskResult
 
 RELOAD_S = 1
 """Seconds after which a page loads itself again whose table was not read yet."""
@@ -53,7 +53,7 @@ STAGES = ("plan", "copy", "verify", "cutover", "finish")
 def show_operations(request: PortalRequest) -> Response:
     """Show bucket counts, what another count costs each read, and how far a move is."""
     name = request.path_values["name"]
-    last = request.portal.steps.find(name)
+    last = request.portal.table_tasks.find(name)
     # Before the status is read: if the step had ended then, the status is that after it.
     step = None if last is None else last.build_document()
     is_running = step is not None and step["running"]
@@ -99,7 +99,7 @@ def show_operations(request: PortalRequest) -> Response:
         stage=find_stage(status, step),
         step=step,
         details={} if last is None else last.details,
-        sentence="" if last is None else describe_step(request, last),
+        sentence="" if last is None else describe_task(request, last),
         lines=last.lines if last is not None and step is not None and not step["running"] else (),
         mistakes=() if last is None else last.mistakes,
         problem="" if problem is None else str(problem),
@@ -137,7 +137,8 @@ def find_stage(move: Mapping[str, Any] | None, step: Mapping[str, Any] | None) -
 
 def send_events(request: PortalRequest) -> Response:
     """Return the progress of the step of a table as server-sent events, until it has ended."""
-    return send_step_events(request, request.path_values["name"])
+    table = request.path_values["name"]
+    return send_task_events(request, lambda: request.portal.table_tasks.find(table))
 
 
 def _find_operations(
@@ -222,9 +223,9 @@ def set_buckets(request: PortalRequest) -> Response:
     """Begin to change the number of buckets."""
     count, part = _parse_count(request.form)
 
-    def work(step: TableStep) -> StepResult:
+    def work(task: TableTask) -> TaskResult:
         with request.portal.engines.open_table(request.path_values["name"]) as table:
-            result = table.set_buckets(count, part=part, progress=step.report)
+            result = table.set_buckets(count, part=part, progress=task.report)
             name = table.design.table
         return build_bucket_change_document(name, result), format_bucket_change(name, result)
 
@@ -237,9 +238,9 @@ def plan_move(request: PortalRequest) -> Response:
     if design is None:
         raise InvalidArgument("design", "no design file is chosen", "a file of the folder")
 
-    def work(step: TableStep) -> StepResult:
+    def work(task: TableTask) -> TaskResult:
         with _open_move(request) as move:
-            plan = move.plan(design, progress=step.report)
+            plan = move.plan(design, progress=task.report)
         return build_move_plan_document(plan), format_move_plan(plan)
 
     return _begin(request, "move plan", work, design=request.form["design"])
@@ -249,9 +250,9 @@ def run_move(request: PortalRequest) -> Response:
     """Begin a move to a design, or go on with the one that was begun: copy and verify."""
     design = _read_design(request)
 
-    def work(step: TableStep) -> StepResult:
+    def work(task: TableTask) -> TaskResult:
         with _open_move(request) as move:
-            result = move.run(design, progress=step.report)
+            result = move.run(design, progress=task.report)
             return _describe_verification(move, result)
 
     return _begin(request, "move run", work, design=request.form.get("design") or None)
@@ -267,13 +268,13 @@ def verify_move(request: PortalRequest) -> Response:
         raise InvalidArgument("share", f"{percent} is no share of the rows", "1..100 percent")
     consents = _parse_consents(request)
 
-    def work(step: TableStep) -> StepResult:
+    def work(task: TableTask) -> TaskResult:
         with _open_move(request) as move:
             result = move.verify(
                 sample_share=percent / 100,
                 repair=repairs,
                 consents=consents,
-                progress=step.report,
+                progress=task.report,
             )
             return _describe_verification(move, result)
 
@@ -286,7 +287,7 @@ def cut_over(request: PortalRequest) -> Response:
     return _begin_switch(
         request,
         "move cutover",
-        lambda move, step: move.cut_over(force=force, progress=step.report),
+        lambda move, task: move.cut_over(force=force, progress=task.report),
         force=force,
     )
 
@@ -294,7 +295,7 @@ def cut_over(request: PortalRequest) -> Response:
 def roll_back(request: PortalRequest) -> Response:
     """Begin to let clients read the old table again."""
     return _begin_switch(
-        request, "move rollback", lambda move, step: move.roll_back(progress=step.report)
+        request, "move rollback", lambda move, task: move.roll_back(progress=task.report)
     )
 
 
@@ -303,9 +304,9 @@ def finish_move(request: PortalRequest) -> Response:
     dropped = request.path_values["dropped"]
     consents = _parse_consents(request)
 
-    def work(step: TableStep) -> StepResult:
+    def work(task: TableTask) -> TaskResult:
         with _open_move(request) as move:
-            name = move.finish(drop=dropped, consents=consents, progress=step.report)
+            name = move.finish(drop=dropped, consents=consents, progress=task.report)
             document = build_move_status_document(move.status, move.url)
         return document, [f"{name}: dropped"]
 
@@ -342,7 +343,7 @@ def resume_copy(request: PortalRequest) -> Response:
 
 
 def _begin(
-    request: PortalRequest, name: str, work: Callable[[TableStep], StepResult], **details: Any
+    request: PortalRequest, name: str, work: Callable[[TableTask], TaskResult], **details: Any
 ) -> Response:
     """Begin a step and open the page that shows how far it is.
 
@@ -354,21 +355,21 @@ def _begin(
     table = request.path_values["name"]
     request.portal.engines.require_url()
     request.portal.engines.require_answers(table)
-    request.portal.steps.start(table, name, request.user, work, details)
+    request.portal.table_tasks.start(table, name, request.user, work, details)
     return request.redirect("tables", table, "operations")
 
 
 def _begin_switch(
     request: PortalRequest,
     name: str,
-    switch: Callable[[Move, TableStep], SwitchResult],
+    switch: Callable[[Move, TableTask], SwitchResult],
     **details: Any,
 ) -> Response:
     """Begin to let clients read the other table."""
 
-    def work(step: TableStep) -> StepResult:
+    def work(task: TableTask) -> TaskResult:
         with _open_move(request) as move:
-            result, status = switch(move, step), move.status
+            result, status = switch(move, task), move.status
         document = build_move_switch_document(result, status, move.url)
         return document, format_move_switch(result, status)
 
@@ -391,7 +392,7 @@ def _change_copy(
     return request.redirect("tables", table, "operations")
 
 
-def _describe_verification(move: Move, result: VerificationResult) -> StepResult:
+def _describe_verification(move: Move, result: VerificationResult) -> TaskResult:
     """Return what a verification found, as `rowkey move verify` prints it."""
     status = move.status
     tables, left_out = (status.source, status.target), status.left_out_rows

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse
 
 from rowkey.design import KeyPath
-from rowkey.errors import InvalidArgument, RowkeyError
+from rowkey.errors import InvalidArgument
 from rowkey.lint import edit_toml
 from rowkey.messages import format_value
 from rowkey.portal.designs.samples import (
@@ -21,14 +21,15 @@ from rowkey.portal.designs.samples import (
     find_sample,
     list_sample_suffixes,
 )
-from rowkey.portal.designs.simulations import SimulationRequest, SimulationResults, build_arguments
+from rowkey.portal.designs.simulations import SimulationRequest, build_arguments
 from rowkey.portal.designs.workspace import DesignFile
-from rowkey.portal.jobs.pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
 from rowkey.portal.server.error_pages import RefusedRequest
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
 from rowkey.portal.server.stored_responses import send_compressed
+from rowkey.portal.tasks.pages import find_task, read_request, send_task_events, show_task
+from rowkey.portal.tasks.process_task import TaskLimits
 from rowkey.portal.users.roles import Role
 from rowkey.render import build_report_variables
 
@@ -52,7 +53,7 @@ def show_form(request: PortalRequest) -> Response:
         load={name: query.get(name, "") for name in ("rate", "servers", "capacity")},
         simulations=portal.simulations.list_requests(SHOWN_SIMULATIONS),
         max_megabytes=MAX_SAMPLE_BYTES >> 20,
-        limits=portal.jobs.limits,
+        limits=TaskLimits(),
         suffixes=list_sample_suffixes(),
         can_write=request.can_act_as(Role.DESIGNER),
     )
@@ -106,14 +107,9 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
         sample_id=choice if portal.uploads.find(choice := form.get("sample", "")) else "",
     )
     arguments = build_arguments(portal.workspace, changed, sample)
-    job = portal.simulations.create_job(wanted, **arguments)
-    try:
-        portal.jobs.submit(job)
-    except RowkeyError:
-        portal.simulations.remove(job.id)
-        raise
-    request.note_action("simulate", ", ".join(names), simulation=job.id, sample=wanted.sample)
-    return request.redirect("simulations", job.id)
+    task_id = portal.simulations.start(portal.tasks, wanted, **arguments)
+    request.note_action("simulate", ", ".join(names), simulation=task_id, sample=wanted.sample)
+    return request.redirect("simulations", task_id)
 
 
 def parse_servers(text: str) -> int:
@@ -156,9 +152,9 @@ def change_load(file: DesignFile, rate: str, servers: int, capacity: str) -> Des
 
 def show_simulation(request: PortalRequest) -> Response:
     """Show the report of a simulation, or how far it is."""
-    simulation_id, wanted = _read_request(request)
-    progress = find_progress(request, simulation_id)
-    result = _get_store(request).read_result(simulation_id)
+    simulation_id, wanted = read_request(request, request.portal.simulations)
+    task = find_task(request, simulation_id)
+    result = request.portal.simulations.read_result(simulation_id)
     if result is not None:
         variables = build_report_variables(result["report"], request.language)
         return request.render(
@@ -170,10 +166,9 @@ def show_simulation(request: PortalRequest) -> Response:
             **variables,
         )
     names = ", ".join(wanted.designs)
-    return show_job(
+    return show_task(
         request,
-        simulation_id,
-        progress,
+        task,
         title=request.translate("portal.simulation.title", design=names),
         events=wanted.sample or request.translate("portal.simulation.generated"),
         path=build_path("simulations", simulation_id),
@@ -195,8 +190,8 @@ def build_again_link(wanted: SimulationRequest) -> str:
 
 def send_document(request: PortalRequest) -> Response:
     """Return the result as `rowkey simulate` or `compare` print it with `-f json`."""
-    simulation_id, _ = _read_request(request)
-    result = _get_store(request).read_result(simulation_id)
+    simulation_id, _ = read_request(request, request.portal.simulations)
+    result = request.portal.simulations.read_result(simulation_id)
     if result is None:
         raise RefusedRequest(404)
     return JSONResponse(result["document"])
@@ -204,9 +199,9 @@ def send_document(request: PortalRequest) -> Response:
 
 def send_map_view(request: PortalRequest) -> Response:
     """Return one view of the map of a design; it never changes, but only users may see it."""
-    simulation_id, _ = _read_request(request)
+    simulation_id, _ = read_request(request, request.portal.simulations)
     names = request.path_values["design"], request.path_values["kind"]
-    packed = _get_store(request).read_map_view(simulation_id, *names)
+    packed = request.portal.simulations.read_map_view(simulation_id, *names)
     if packed is None:
         raise RefusedRequest(404)
     return send_compressed(
@@ -216,34 +211,16 @@ def send_map_view(request: PortalRequest) -> Response:
 
 def send_events(request: PortalRequest) -> Response:
     """Return the progress of a simulation as server-sent events, until it has ended."""
-    simulation_id, _ = _read_request(request)
-    return send_job_events(request, simulation_id)
+    task_id, _ = read_request(request, request.portal.simulations)
+    return send_task_events(request, lambda: find_task(request, task_id))
 
 
 def cancel_simulation(request: PortalRequest) -> Response:
     """End a simulation."""
-    simulation_id, wanted = _read_request(request)
-    request.portal.jobs.cancel(simulation_id)
+    simulation_id, wanted = read_request(request, request.portal.simulations)
+    request.portal.tasks.cancel(simulation_id)
     request.note_action("cancel simulation", ", ".join(wanted.designs), simulation=simulation_id)
     return request.redirect("simulations", simulation_id)
-
-
-def _get_store(request: PortalRequest) -> SimulationResults:
-    """Return the simulations of the portal."""
-    return request.portal.simulations
-
-
-def _read_request(request: PortalRequest) -> tuple[str, SimulationRequest]:
-    """Return the id in the path, and what was to be simulated.
-
-    Raises:
-        RefusedRequest: there is no such simulation.
-    """
-    simulation_id = request.path_values["id"]
-    wanted = _get_store(request).read_request(simulation_id)
-    if wanted is None:
-        raise RefusedRequest(404)
-    return simulation_id, wanted
 
 
 ROUTES = [

@@ -19,16 +19,6 @@ EVENT_INTERVAL_S = 0.25
 """Seconds between two looks at what a browser follows."""
 
 
-def send_progress(request: PortalRequest, describe: Callable[[], Mapping[str, Any]]) -> Response:
-    """Return how far long work is as server-sent events, one after each change.
-
-    Args:
-        request: the request.
-        describe: returns the document of an event; the stream ends with one that `is_final`.
-    """
-    return build_event_response(iterate_progress(request, describe))
-
-
 def build_event_response(events: AsyncIterator[str]) -> Response:
     """Return events as a response."""
     return StreamingResponse(events, media_type="text/event-stream")
@@ -37,7 +27,12 @@ def build_event_response(events: AsyncIterator[str]) -> Response:
 async def iterate_progress(
     request: PortalRequest, describe: Callable[[], Mapping[str, Any]]
 ) -> AsyncIterator[str]:
-    """Yield the events of `send_progress`, as long as `is_followed`."""
+    """Yield how far long work is as server-sent events, one after each change.
+
+    Args:
+        request: the request; nothing is yielded any more once it is not followed.
+        describe: returns the document of an event; the stream ends with one that `is_final`.
+    """
     last: Mapping[str, Any] = {}
     while not last.get("is_final") and is_followed(request):
         event = describe()

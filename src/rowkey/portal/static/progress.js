@@ -24,7 +24,7 @@ const follow = () => {
       location.reload();
       return;
     }
-    if (progress.phase !== place.dataset.phase) { // the page then offers other things
+    if (![undefined, progress.phase].includes(place.dataset.phase)) { // the page then offers other things
       events.close();
       showPage();
       return;

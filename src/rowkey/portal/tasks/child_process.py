@@ -7,28 +7,27 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO
 
 from rowkey.durable_files import replace_file
-from rowkey.errors import RowkeyError
+from rowkey.errors import Mistake, RowkeyError
 from rowkey.pandas_guard import skip_pandas
-from rowkey.portal.jobs.jobs import JobState
+from rowkey.portal.tasks.task import TaskState, list_mistakes, pack_mistakes
 from rowkey.progress import Progress
+from rowkey.stored_messages import dump_document
 
 REPORT_INTERVAL_S = 0.1
 """Seconds between two reports of one phase."""
-MAX_PROBLEM_CHARS = 4_000
-"""Characters of the text of an error."""
 NICENESS = 5
 """How much the process lets others go first: the pages of the portal."""
 
 
 class ProgressWriter:
-    """Writes the reports of a job, a JSON object a line.
+    """Writes the reports of a task, a JSON object a line.
 
     Args:
         stream: where they are written.
@@ -42,15 +41,25 @@ class ProgressWriter:
         self._next_s = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        """Report how far the job is, unless it was just done."""
-        phase = progress.phase
-        if phase != self._phase or self._clock() >= self._next_s:
-            self._phase, self._next_s = phase, self._clock() + REPORT_INTERVAL_S
-            self.write(JobState.RUNNING, phase=phase, count=progress.done, total=progress.total)
+        """Report how far the task is, unless it was just done."""
+        if progress.phase != self._phase or self._clock() >= self._next_s:
+            self._phase, self._next_s = progress.phase, self._clock() + REPORT_INTERVAL_S
+            self._write(
+                {
+                    "state": TaskState.RUNNING,
+                    "phase": progress.phase,
+                    "done": progress.done,
+                    "total": progress.total,
+                }
+            )
 
-    def write(self, state: JobState, **details: Any) -> None:
+    def end(self, state: TaskState, mistakes: Sequence[Mistake] = ()) -> None:
+        """Report how the task has ended."""
+        self._write({"state": state, "mistakes": pack_mistakes(mistakes)})
+
+    def _write(self, report: Mapping[str, Any]) -> None:
         """Write a report."""
-        self._stream.write(json.dumps({"state": state, **details}).encode() + b"\n")
+        self._stream.write(dump_document(report) + b"\n")
         self._stream.flush()
 
 
@@ -58,21 +67,20 @@ def run_call(call: dict[str, Any], report: ProgressWriter) -> None:
     """Call a function, write its document to the result file, and report the end.
 
     Args:
-        call: what `JobQueue` sends.
+        call: what `ProcessTask` sends.
         report: takes the progress and the end.
     """
     module, _, name = call["function"].partition(":")
     result_file = Path(call["result_file"])
     try:
         document = getattr(import_module(module), name)(report=report, **call["arguments"])
-        text = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        replace_file(result_file, text, result_file.with_suffix(".part"))
+        replace_file(result_file, dump_document(document), result_file.with_suffix(".part"))
     except RowkeyError as problem:
-        report.write(JobState.REFUSED, problem=str(problem)[:MAX_PROBLEM_CHARS])
+        report.end(TaskState.REFUSED, list_mistakes(problem))
     except MemoryError:
-        report.write(JobState.TOO_LARGE)
+        report.end(TaskState.TOO_LARGE)
     else:
-        report.write(JobState.DONE)
+        report.end(TaskState.DONE)
 
 
 def limit_resources(memory_bytes: int, time_s: float) -> None:

@@ -1,4 +1,4 @@
-"""Requests for jobs and their results, as files that stay after a restart."""
+"""Requests for tasks and their results, as files that stay after a restart."""
 
 from __future__ import annotations
 
@@ -13,19 +13,24 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from rowkey.durable_files import make_directory, read_regular_file, replace_file
-from rowkey.portal.jobs.jobs import Job, JobLimits, create_job_id
-from rowkey.stored_messages import iter_messages, restore_messages
+from rowkey.errors import Unavailable
+from rowkey.portal.tasks.process_task import (
+    MAX_DOCUMENT_BYTES,
+    ProcessTask,
+    TaskLimits,
+    create_task_id,
+)
+from rowkey.portal.tasks.task_queue import TaskQueue
+from rowkey.stored_messages import load_document
 
 MAX_RESULTS = 50
 """Results of one store that are kept; with one more, the oldest is removed."""
 _ID = re.compile(r"[0-9a-f]{32}")
 _REQUEST_FILE, _RESULT_FILE = "request.json", "result.json"
-_MESSAGES = "messages"
-_MAX_DOCUMENT_BYTES = 1 << 28
 
 
-class JobRequest(Protocol):
-    """What a user wants from a job: a dataclass of JSON values."""
+class TaskRequest(Protocol):
+    """What a user wants from a task: a dataclass of JSON values."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -35,17 +40,16 @@ class JobRequest(Protocol):
         ...
 
 
-RequestT = TypeVar("RequestT", bound=JobRequest)
+RequestT = TypeVar("RequestT", bound=TaskRequest)
 
 
-class JobResults(Generic[RequestT]):
+class TaskResults(Generic[RequestT]):
     """The requests for one function and its results, each in a folder of its own.
 
     Args:
         folder: where they are stored; it is created with the first one.
         request_class: the class of the requests.
-        function: answers a request in a process of its own, as `Job` says. Its document may hold
-            messages; it returns `pack_messages(document)`.
+        function: answers a request in a process of its own, as `ProcessTask` says.
     """
 
     def __init__(
@@ -55,34 +59,52 @@ class JobResults(Generic[RequestT]):
         self._request_class = request_class
         self._function = f"{function.__module__}:{function.__name__}"
 
-    def create_job(
-        self, request: RequestT, limits: JobLimits | None = None, **arguments: Any
-    ) -> Job:
-        """Store a request, and return the job that answers it.
+    def start(
+        self,
+        queue: TaskQueue[ProcessTask],
+        request: RequestT,
+        limits: TaskLimits | None = None,
+        **arguments: Any,
+    ) -> str:
+        """Store a request, submit the task that answers it, and return its id.
 
         Args:
+            queue: runs the task.
             request: what is wanted.
-            limits: what the job may use; as other jobs if None.
+            limits: what the task may use; as other tasks if None.
             arguments: those of the function.
 
         Raises:
             OSError: it cannot be written.
+            Unavailable: too many tasks wait; nothing is stored.
         """
+        task = self.create_task(request, limits, **arguments)
+        try:
+            queue.submit(task)
+        except Unavailable:
+            self.remove(task.id)
+            raise
+        return task.id
+
+    def create_task(
+        self, request: RequestT, limits: TaskLimits | None = None, **arguments: Any
+    ) -> ProcessTask:
+        """Store a request, and return the task that answers it; see `start`."""
         self.remove(*self.list_ids()[MAX_RESULTS - 1 :])
-        job_id = create_job_id()
-        folder = self.folder / job_id
+        task_id = create_task_id()
+        folder = self.folder / task_id
         make_directory(folder)
         path = folder / _REQUEST_FILE
         replace_file(path, json.dumps(asdict(request)).encode(), path.with_suffix(".part"))
-        return Job(job_id, self._function, arguments, folder / _RESULT_FILE, limits=limits)
+        return ProcessTask(self._function, arguments, folder / _RESULT_FILE, limits, task_id)
 
-    def find_folder(self, job_id: str) -> Path | None:
+    def find_folder(self, task_id: str) -> Path | None:
         """Return the folder of a request; None for a text that is no id."""
-        return self.folder / job_id if _ID.fullmatch(job_id) else None
+        return self.folder / task_id if _ID.fullmatch(task_id) else None
 
-    def remove(self, *job_ids: str) -> None:
+    def remove(self, *task_ids: str) -> None:
         """Remove requests with their results, each as a whole; also what a kill has left of one."""
-        for folder in filter(None, map(self.find_folder, job_ids)):
+        for folder in filter(None, map(self.find_folder, task_ids)):
             with suppress(FileNotFoundError):  # another request has removed it
                 folder.rename(folder.with_name(f".{folder.name}"))
         for hidden in self.folder.glob(".*"):
@@ -109,36 +131,27 @@ class JobResults(Generic[RequestT]):
             count: how many at most.
         """
         requests = ((one, self.read_request(one)) for one in self.list_ids()[:count])
-        return [(job_id, request) for job_id, request in requests if request is not None]
+        return [(task_id, request) for task_id, request in requests if request is not None]
 
-    def read_request(self, job_id: str) -> RequestT | None:
+    def read_request(self, task_id: str) -> RequestT | None:
         """Return a request; None if there is none of this id, or another version wrote it."""
-        document = self._read(job_id, _REQUEST_FILE)
+        content = self._read(task_id, _REQUEST_FILE)
         try:
-            return None if document is None else self._request_class(**document)
+            return None if content is None else self._request_class(**json.loads(content))
         except TypeError:
             return None
 
-    def read_result(self, job_id: str) -> dict[str, Any] | None:
+    def read_result(self, task_id: str) -> dict[str, Any] | None:
         """Return the result of the function with its messages; None if there is none yet."""
-        result = self._read(job_id, _RESULT_FILE)
-        if result is not None:
-            restore_messages(result, result.pop(_MESSAGES))
-        return result
+        content = self._read(task_id, _RESULT_FILE)
+        return None if content is None else load_document(content)
 
-    def _read(self, job_id: str, name: str) -> dict[str, Any] | None:
-        """Return a stored document; None if there is none."""
-        folder = self.find_folder(job_id)
+    def _read(self, task_id: str, name: str) -> bytes | None:
+        """Return a stored file; None if there is none."""
+        folder = self.find_folder(task_id)
         if folder is None:
             return None
         try:
-            text = read_regular_file(folder / name, _MAX_DOCUMENT_BYTES)
+            return read_regular_file(folder / name, MAX_DOCUMENT_BYTES)
         except OSError:
             return None
-        document: dict[str, Any] = json.loads(text)
-        return document
-
-
-def pack_messages(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document with the keys and arguments of its messages, which JSON would lose."""
-    return {**document, _MESSAGES: iter_messages(document)}

@@ -1,4 +1,4 @@
-"""Functions that the tests of jobs run in child processes."""
+"""Functions that the tests of tasks run in child processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rowkey.errors import InvalidArgument
 from rowkey.progress import Progress
 
 if TYPE_CHECKING:
-    from rowkey.portal.jobs.process import ProgressWriter
+    from rowkey.portal.tasks.child_process import ProgressWriter
 
 
 def add(report: ProgressWriter, one: int, other: int) -> dict[str, Any]:

@@ -1,1 +1,0 @@
-"""Long work in child processes, and how far it is."""
