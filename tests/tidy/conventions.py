@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,29 @@ def find_repeated_classes(sources: Iterable[Source]) -> list[str]:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     return sorted(name for name, count in counts.items() if count > 1)
+
+
+def find_import_circle(sources: Iterable[Source], package: str) -> list[str]:
+    """Return modules of a package each of which imports the one before, the first one last again.
+
+    Imports for type checkers and within functions count too. The package's `__init__` does not, as
+    it only lists names of its modules.
+    """
+    own = [source for source in sources if source.is_package_file and source.package == package]
+    modules = {source.module: source for source in own if source.module != f"rowkey.{package}"}
+    imports: dict[str, set[str]] = {name: set() for name in modules}
+    for module, source in modules.items():
+        for node in source.nodes:
+            names = list(_list_imported_modules(node))
+            if isinstance(node, ast.ImportFrom):
+                found = (f"{node.module}.{alias.name}" for alias in node.names)
+                names = [name if name in modules else names[0] for name in found]
+            imports[module] |= modules.keys() & set(names) - {module}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def check_module_names(source: Source) -> Iterator[str]:

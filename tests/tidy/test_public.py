@@ -20,8 +20,7 @@ def import_modules() -> Iterator[ModuleType]:
     """Yield every module of the package."""
     for source in read_sources():
         if source.is_package_file:
-            name = source.path.removeprefix("src/").removesuffix(".py").replace("/", ".")
-            yield import_module(name.removesuffix(".__init__"))
+            yield import_module(source.module)
 
 
 def list_undocumented(module: ModuleType) -> Iterator[str]:

@@ -55,6 +55,11 @@ class Source:
         return PurePosixPath(self.path).stem
 
     @property
+    def module(self) -> str:
+        """The dotted name under which a file of the package is imported."""
+        return ".".join(self.parts[1:]).removesuffix(".py").removesuffix(".__init__")
+
+    @property
     def is_python(self) -> bool:
         """Whether the file is a Python file."""
         return self.path.endswith(".py")

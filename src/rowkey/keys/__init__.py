@@ -11,6 +11,7 @@ from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.combined_key import combine_keys
+from rowkey.keys.declared_field import Field
 from rowkey.keys.dictionary import (
     Dictionary,
     ExampleDictionary,
@@ -18,12 +19,12 @@ from rowkey.keys.dictionary import (
     check_id_fits,
 )
 from rowkey.keys.fields import FIELD_TYPES as TYPES
-from rowkey.keys.key import Key
+from rowkey.keys.golden_vector import GoldenVector
+from rowkey.keys.key import Key, find_leading_parts
 from rowkey.keys.key_binding import bind_key, build_key
 from rowkey.keys.key_collision import find_colliding_rows
 from rowkey.keys.part_interface import (
     EnumOption,
-    GoldenVector,
     NumberArgument,
     Part,
     Row,
@@ -31,7 +32,7 @@ from rowkey.keys.part_interface import (
     Transform,
     walk_parts,
 )
-from rowkey.keys.parts.field import Field, FieldPart, NumberPart
+from rowkey.keys.parts.field import FieldPart, NumberPart
 from rowkey.keys.parts.nullable import NullablePart, is_null_requested
 from rowkey.keys.term_binding import bind_fields
 from rowkey.keys.traits import (
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
         encode_repeated_texts,
         refuse_nulls,
     )
-    from rowkey.keys.batches.key_assembly import check_key_lengths, find_leading_parts
+    from rowkey.keys.batches.key_assembly import check_key_lengths
     from rowkey.keys.batches.row_fingerprints import compute_row_fingerprints, find_only_field
     from rowkey.keys.batches.validation import add_row_number, validate_batch
 
@@ -84,7 +85,6 @@ _MODULE_BY_NAME = {
     "compute_row_fingerprints": "row_fingerprints",
     "encode_plain_values": "columns",
     "encode_repeated_texts": "columns",
-    "find_leading_parts": "key_assembly",
     "find_only_field": "row_fingerprints",
     "refuse_nulls": "columns",
     "sum_lengths": "byte_columns",

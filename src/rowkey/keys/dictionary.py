@@ -5,16 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.keys.traits import Determinant
 from rowkey.schema import Value
 
-if TYPE_CHECKING:
-    from rowkey.keys.part_interface import Part
-
-    Row = Mapping[str, Any]
+Row = Mapping[str, Any]
 
 
 class Dictionary(ABC):
@@ -201,15 +197,6 @@ class TentativeDictionary(Dictionary):
     def find_value(self, name: str, number: int) -> Value:
         """Return the value of a field that has an id."""
         return self.base.find_value(name, number)
-
-
-def find_coded_fields(parts: Iterable[Part]) -> tuple[str, ...]:
-    """Return the fields that some parts store as ids, directly or inside another part."""
-    names: list[str] = []
-    for part in parts:
-        if part.determined_by is Determinant.DICTIONARY:
-            names += find_coded_fields(part.children) or part.fields
-    return tuple(dict.fromkeys(names))
 
 
 def assign_row_ids(

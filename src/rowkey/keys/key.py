@@ -11,20 +11,26 @@ from rowkey.errors import DesignRefused, InvalidArgument, RowError
 from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
+from rowkey.keys.declared_field import Field
 from rowkey.keys.dictionary import (
     DICTIONARY_FIELD,
     Dictionary,
     FirstSeenDictionary,
     TentativeDictionary,
     assign_row_ids,
-    find_coded_fields,
 )
-from rowkey.keys.part_interface import Part, Row, RowEncoder, Transform, walk_parts
-from rowkey.keys.part_verification import verify_part
-from rowkey.keys.parts.field import Field
+from rowkey.keys.key_length import MAX_KEY_BYTES, build_length_error
+from rowkey.keys.part_interface import (
+    Part,
+    Row,
+    RowEncoder,
+    Transform,
+    find_coded_fields,
+    walk_parts,
+)
+from rowkey.keys.part_verification import PartVerifier
 from rowkey.keys.parts.nullable import NULL_MARKER
 from rowkey.keys.parts.sequence import SequencePart, name_part
-from rowkey.keys.term_binding import EMPTY_KEY_REMEDY, LONG_KEY_REMEDY, MAX_KEY_BYTES
 from rowkey.keys.traits import Compatibility, Determinant
 from rowkey.keys.transforms.salt import SALT_FIELD
 from rowkey.messages import escape_text, format_value
@@ -77,6 +83,7 @@ class Key:
         self._can_verify_by_encoding = not (self.is_salted or self.has_coded_fields) and all(
             self.part_sequence.residue(name).is_empty for name in self.fields
         )
+        self._verifier = PartVerifier(dictionary, self.salt_count if self.is_salted else 0)
         self._encode_sequence: RowEncoder = self._compile_and_encode
         self._encode_row: RowEncoder = (
             self._encode_and_commit_ids if self.has_coded_fields else self._compile_and_encode
@@ -84,17 +91,6 @@ class Key:
 
     def __str__(self) -> str:
         return format_key(self.terms)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Return how to bind the key again: its encoders are closures, which cannot be pickled."""
-        if self.variants:
-            from rowkey.keys.combined_key import combine_keys
-
-            return combine_keys, (self.variants,)
-        from rowkey.keys.key_binding import rebuild_key
-
-        declarations = {name: field.declaration for name, field in self.declared_fields.items()}
-        return rebuild_key, (self.terms, declarations, self.dictionary)
 
     def __repr__(self) -> str:
         shown = (f"{name}: {field.type!r}" for name, field in self.fields.items())
@@ -123,7 +119,7 @@ class Key:
         except KeyError as missing:
             raise self._build_missing_field_error(missing.args[0], row) from None
         if not 0 < len(key) <= MAX_KEY_BYTES:
-            raise _build_length_error(key)
+            raise build_length_error(len(key))
         return key
 
     def _compile_and_encode(self, row: Row) -> bytes:
@@ -147,7 +143,7 @@ class Key:
         """Return the row key of a row; a missing field raises RowError."""
         key = self._encode_sequence(row)
         if not 0 < len(key) <= MAX_KEY_BYTES:
-            raise _build_length_error(key)
+            raise build_length_error(len(key))
         return key
 
     def assign_ids(self, rows: Iterable[Row]) -> None:
@@ -233,7 +229,7 @@ class Key:
         if type(key) is not bytes:
             key = _to_bytes(key)
         if not 0 < len(key) <= MAX_KEY_BYTES:
-            raise _build_length_error(key)
+            raise build_length_error(len(key))
         try:
             pieces = self.part_sequence.split_pieces(key)
             values = self._decode_pieces(pieces)
@@ -244,7 +240,7 @@ class Key:
             ):
                 return values
             for part, piece in zip(self.parts, pieces, strict=True):
-                verify_part(self, part, piece, values)
+                self._verifier.verify_part(part, piece, values)
         except InvalidArgument as refusal:
             mistake = refusal.mistake
             path = f"row key {key.hex()}" + (f", {mistake.path}" if mistake.path else "")
@@ -303,7 +299,7 @@ class Key:
             some_salts = None if salts is None else salts[:row_count]
             columns = self.build_columns(batch.slice(0, row_count), salts=some_salts)
             self._start_trial(columns)
-            assemble_keys(self, columns)
+            assemble_keys(self.part_sequence, columns)
 
         validate_batch(batch)
         try:
@@ -328,11 +324,11 @@ class Key:
 
         columns = self.build_columns(batch, salts=salts)
         trial = self._start_trial(columns)
-        keys = assemble_keys(self, columns)
+        keys = assemble_keys(self.part_sequence, columns)
         if trial is None or not trial.commit_ids():
             return keys
         columns.tentative_dictionary = None
-        return assemble_keys(self, columns)
+        return assemble_keys(self.part_sequence, columns)
 
     def _start_trial(self, columns: ColumnBatch) -> TentativeDictionary | None:
         """Let new values of `code` get ids that are not committed; None without such fields."""
@@ -380,11 +376,18 @@ class Key:
         Raises:
             RowError: as `decode`, for the first key found.
         """
-        from rowkey.keys.batches.key_decoding import decode_keys
+        from rowkey.keys.batches.key_decoding import decode_keys, to_binary_array
         from rowkey.keys.batches.validation import validate_column
 
         validate_column("keys", keys)
-        return decode_keys(self, keys)
+        self.check_decodable()
+        keys = to_binary_array(keys)
+        try:
+            return decode_keys(self.part_sequence, self.fields, self._verifier, keys)
+        except (InvalidArgument, RowError, pa.ArrowInvalid, OverflowError):
+            for data in keys.to_pylist():
+                self.decode(data)
+            raise
 
     @cached_property
     def identity_parts(self) -> tuple[Part, ...]:
@@ -487,6 +490,16 @@ def find_salts(part: Part) -> list[Transform]:
     return [inner for inner in transforms if inner.determined_by is Determinant.CHANCE]
 
 
+def find_leading_parts(key: Key, depth: int) -> tuple[Part, ...]:
+    """Return the leading parts that fill at least `depth` bytes of every key."""
+    min_bytes = 0
+    for index, part in enumerate(key.parts):
+        min_bytes += part.framing.min_bytes
+        if min_bytes >= depth and index + 1 <= len(key.parts) - key.part_sequence.omittable_count:
+            return key.parts[: index + 1]
+    return key.parts
+
+
 def _to_bytes(value: object) -> bytes:
     """Return a memory view or a byte array as bytes.
 
@@ -498,12 +511,3 @@ def _to_bytes(value: object) -> bytes:
             "key", f"{format_value(value)} is of the type {type(value).__name__}", "bytes"
         )
     return bytes(value)
-
-
-def _build_length_error(key: bytes) -> RowError:
-    """Return the error for a key that is empty or too long."""
-    if not key:
-        what = "all fields of the key are null, so the key is empty"
-        return RowError("key", what, "1 byte or more", EMPTY_KEY_REMEDY)
-    what = f"the key has {len(key):,} bytes"
-    return RowError("key", what, f"at most {MAX_KEY_BYTES:,} bytes", LONG_KEY_REMEDY)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copyreg
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rowkey.errors import InvalidArgument, Mistakes
+from rowkey.keys.combined_key import combine_keys
+from rowkey.keys.declared_field import Field
 from rowkey.keys.dictionary import Dictionary, FirstSeenDictionary
 from rowkey.keys.field_declarations import parse_field_declarations
 from rowkey.keys.key import Key, find_salts
 from rowkey.keys.part_interface import Part
-from rowkey.keys.parts.field import Field
 from rowkey.keys.term_binding import bind_fields, bind_terms
 from rowkey.messages import format_value
 from rowkey.schema import FieldDeclaration, Term, find_field_refs, parse_key
@@ -90,6 +92,17 @@ def build_key(
     if len(mistakes.mistakes) > mistake_count or not parts:
         return None
     return Key(terms, fields, parts, numbering)
+
+
+def _reduce_key(key: Key) -> tuple[Callable[..., Key], tuple[Any, ...]]:
+    """Return how to bind a key again: its encoders are closures, which cannot be pickled."""
+    if key.variants:
+        return combine_keys, (key.variants,)
+    declarations = {name: field.declaration for name, field in key.declared_fields.items()}
+    return rebuild_key, (key.terms, declarations, key.dictionary)
+
+
+copyreg.pickle(Key, _reduce_key)
 
 
 def rebuild_key(

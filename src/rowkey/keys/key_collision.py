@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError
+from rowkey.keys.declared_field import Field
 from rowkey.keys.key import Key
 from rowkey.keys.part_interface import Part
-from rowkey.keys.parts.field import Field
 
 if TYPE_CHECKING:
     Conversion = Callable[[str], Any]

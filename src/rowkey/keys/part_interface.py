@@ -7,15 +7,22 @@ members have a safe default, which a part overrides where it has a better answer
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
+from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.base_types.domains import Domain
-from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, SlicedByteColumn
+from rowkey.keys.batches.byte_columns import (
+    ByteColumn,
+    IntArray,
+    SlicedByteColumn,
+    concatenate_columns,
+)
 from rowkey.keys.dictionary import Dictionary, FirstSeenDictionary
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.keys.traits import (
     ALL_BYTES,
     MAX_LISTED_IMAGES,
@@ -33,27 +40,10 @@ from rowkey.schema import Bounds, Cluster, FieldFacts, Scalar, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.keys.batches.key_decoding import EncodedKeys
+    from rowkey.keys.batches.encoded_keys import EncodedKeys
 
 Row = Mapping[str, Any]
 RowEncoder = Callable[[Row], bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class GoldenVector:
-    """A golden example: a one-part key must always encode these values to these bytes.
-
-    Args:
-        key: one part in the notation, `[bucket(host, 16)]`.
-        fields: declared fields, as in a design file.
-        row: the values.
-        hex: the bytes.
-    """
-
-    key: str
-    fields: Mapping[str, Any]
-    row: Mapping[str, Any]
-    hex: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +220,9 @@ class Part(ABC):
         """Return what happens to stored rows if the part is declared as `new` instead."""
         return Compatibility.SAME if repr(self) == repr(new) else Compatibility.BREAKS
 
-    def to_descending(self) -> Part:
-        """Return the part that sorts in descending order."""
-        from rowkey.keys.parts.complement import ComplementPart
-
-        return ComplementPart(self)
+    def to_descending(self) -> Part | None:
+        """Return the part that sorts in descending order; None if that inverts every bit."""
+        return None
 
     def to_plain(self) -> Part:
         """Return the part with the value's own bytes, without terminator, bias or sign flip."""
@@ -256,7 +244,16 @@ class Part(ABC):
         Raises:
             InvalidArgument: a key ends before the part does.
         """
-        return keys.find_ends(self, at)
+        width = self.framing.width
+        if width is not None:
+            return keys.check_ends(at + width)
+        if not self.framing.is_self_delimiting:
+            return keys.ends
+        ends = [
+            start + self.find_end(keys.data[start:end].tobytes(), 0)
+            for start, end in zip(at.tolist(), keys.ends.tolist(), strict=True)
+        ]
+        return np.array(ends, np.int64)
 
     def decode_batch(self, pieces: ByteColumn) -> dict[str, Any]:
         """Return the values of many pieces, as an array of internal forms or a list of values.
@@ -272,9 +269,9 @@ class Part(ABC):
     @final
     def encode_distinct(self, columns: ColumnBatch) -> ByteColumn:
         """Return the part's bytes for many rows, computed once per different value if possible."""
-        return (
-            columns.encode_field_parts(self) if self.is_single_field else self.encode_batch(columns)
-        )
+        if self.is_single_field:
+            return encode_field_parts(columns, (self,))
+        return self.encode_batch(columns)
 
     @property
     def is_single_field(self) -> bool:
@@ -309,6 +306,24 @@ def walk_parts(part: Part) -> Iterator[Part]:
     yield part
     for child in part.children:
         yield from walk_parts(child)
+
+
+def encode_field_parts(columns: ColumnBatch, parts: Sequence[Part]) -> ByteColumn:
+    """Return the joined bytes of parts of one field for many rows, once per value if possible."""
+    return columns.encode_field(
+        parts[0].fields[0],
+        tuple(map(id, parts)),
+        lambda rows: concatenate_columns([part.encode_batch(rows) for part in parts]),
+    )
+
+
+def find_coded_fields(parts: Iterable[Part]) -> tuple[str, ...]:
+    """Return the fields that some parts store as ids, directly or inside another part."""
+    names: list[str] = []
+    for part in parts:
+        if part.determined_by is Determinant.DICTIONARY:
+            names += find_coded_fields(part.children) or part.fields
+    return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ from typing import Any
 
 from rowkey.errors import InvalidArgument, Mistakes
 from rowkey.keys.base_types.field_type import FieldType
+from rowkey.keys.declared_field import Field
 from rowkey.keys.dictionary import Dictionary
 from rowkey.keys.fields import FIELD_TYPES as TYPES
+from rowkey.keys.key_length import MAX_KEY_BYTES
 from rowkey.keys.part_interface import BindingContext, EnumOption, NumberArgument, Part, Transform
 from rowkey.keys.parts.constant import ConstantPart
-from rowkey.keys.parts.field import Field, build_field_part
+from rowkey.keys.parts.field import build_field_part
 from rowkey.keys.parts.nullable import NullablePart
 from rowkey.keys.transforms import TRANSFORMS
 from rowkey.messages import shorten_text, suggest_name
@@ -25,13 +27,6 @@ from rowkey.schema import (
     Term,
     Value,
 )
-
-MAX_KEY_BYTES = 32_767
-"""Bytes of the longest row key. Source: HConstants.MAX_ROW_LENGTH is Short.MAX_VALUE."""
-
-LONG_KEY_REMEDY = "Shorten a value, or put digest(…) of a long field into the key."
-
-EMPTY_KEY_REMEDY = "Give a value to one of these fields."
 
 _TYPE_SYNONYMS = {
     **dict.fromkeys(("string", "str", "varchar", "char"), "text"),

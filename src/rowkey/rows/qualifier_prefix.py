@@ -369,13 +369,12 @@ def find_time_slices(key: Key) -> list[KeyTimeSlice]:
         if part.time_remainder is None:
             continue
         inner = part.inner if isinstance(part, NullablePart) else part
-        if not isinstance(inner, NumberPart):  # the slice lies within a desc
-            (turned,) = inner.children
-            inner = turned.to_descending()
-        assert isinstance(inner, NumberPart)
+        # A slice may lie within a desc.
+        number = inner if isinstance(inner, NumberPart) else inner.children[0].to_descending()
+        assert isinstance(number, NumberPart)
         field = key.fields[part.time_remainder.field]
         slices.append(
-            KeyTimeSlice(at, inner, part.time_remainder, field, isinstance(part, NullablePart))
+            KeyTimeSlice(at, number, part.time_remainder, field, isinstance(part, NullablePart))
         )
     return slices
 

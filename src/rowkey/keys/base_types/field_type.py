@@ -12,7 +12,7 @@ from rowkey.keys.base_types.arrow_values import list_values
 from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.batches.byte_columns import IntArray
 from rowkey.keys.codecs.codec import Codec
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.keys.traits import Compatibility
 from rowkey.schema import FieldDeclaration, Value
 

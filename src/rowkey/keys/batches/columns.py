@@ -13,10 +13,9 @@ from typing import Any
 from rowkey.array_libraries import np, pa
 from rowkey.errors import RowError
 from rowkey.keys.base_types.strings import NULLABLE_REMEDY
-from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, concatenate_columns
+from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
+from rowkey.keys.declared_field import Field
 from rowkey.keys.dictionary import DICTIONARY_FIELD, Dictionary
-from rowkey.keys.part_interface import Part, Row
-from rowkey.keys.parts.field import Field
 
 MAX_VALUES_OF_A_ROW = 32
 """Values of a dictionary for each row of a batch; with more, only those that rows have are read.
@@ -169,22 +168,25 @@ class ColumnBatch:
         missing = codes < 0 if codes is not None else None
         return missing if missing is not None and missing.any() else None
 
-    def encode_field_parts(self, *parts: Part) -> ByteColumn:
-        """Encode the field's parts once per distinct value and return the bytes of each row."""
-        column = self.columns[parts[0].fields[0]]
-        if column.codes is None:
-            return concatenate_columns([part.encode_batch(self) for part in parts])
-        refuse_nulls(column.declared_field.name, column.codes >= 0)
-        return self.encode_distinct_values(*parts).take(column.codes)
+    def encode_field(
+        self, name: str, key: object, encode: Callable[[ColumnBatch], ByteColumn]
+    ) -> ByteColumn:
+        """Return a function's bytes for each row, computed once per distinct value if possible.
 
-    def encode_distinct_values(self, *parts: Part) -> ByteColumn:
-        """Return the joined bytes of parts of a dictionary-encoded field, for each value."""
-        pieces: ByteColumn = self.compute_per_value(
-            parts[0].fields[0],
-            tuple(map(id, parts)),
-            lambda distinct: concatenate_columns([part.encode_batch(distinct) for part in parts]),
-        )
-        return pieces
+        Args:
+            name: the only field that the function reads.
+            key: identifies the function in the cache of the field.
+            encode: the function.
+
+        Raises:
+            RowError: a value is null.
+        """
+        column = self.columns[name]
+        if column.codes is None:
+            return encode(self)
+        refuse_nulls(column.declared_field.name, column.codes >= 0)
+        pieces: ByteColumn = self.compute_per_value(name, key, encode)
+        return pieces.take(column.codes)
 
     def compute_per_value(self, name: str, key: object, make: Callable[[ColumnBatch], Any]) -> Any:
         """Return a function's result for each value of a dictionary-encoded field, cached.
@@ -203,7 +205,7 @@ class ColumnBatch:
         """Return whether the column of a field is dictionary-encoded."""
         return self.columns[name].codes is not None
 
-    def iterate_rows(self, names: Sequence[str]) -> Iterator[Row]:
+    def iterate_rows(self, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         """Yield the rows as mappings of Python values."""
         lists = [self.columns[name].to_list() for name in names]
         if self.tentative_dictionary is not None:

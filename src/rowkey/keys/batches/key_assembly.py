@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
-from rowkey.errors import RowError
 from rowkey.keys.batches.byte_columns import (
     ByteBuffer,
     ByteColumn,
@@ -17,9 +16,8 @@ from rowkey.keys.batches.byte_columns import (
     sum_lengths,
     write_runs,
 )
-from rowkey.keys.key import Key
-from rowkey.keys.part_interface import Part
-from rowkey.keys.term_binding import EMPTY_KEY_REMEDY, LONG_KEY_REMEDY, MAX_KEY_BYTES
+from rowkey.keys.key_length import MAX_KEY_BYTES, build_length_error
+from rowkey.keys.parts.sequence import SequencePart
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.columns import ColumnBatch
@@ -31,12 +29,12 @@ MAX_INT32_OFFSET = (1 << 31) - 1
 """Bytes that 32-bit offsets of an Arrow binary array can reach."""
 
 
-def assemble_keys(key: Key, columns: ColumnBatch) -> pa.Array:
-    """Return the row keys of all rows as an Arrow binary array."""
-    width = key.part_sequence.framing.width
+def assemble_keys(sequence: SequencePart, columns: ColumnBatch) -> pa.Array:
+    """Return the joined parts of all rows, which are their row keys, as an Arrow binary array."""
+    width = sequence.framing.width
     if width is not None:
-        return _assemble_fixed_keys(key, columns, width)
-    return _KeyBuffer(len(columns)).fill_keys(key, columns)
+        return _assemble_fixed_keys(sequence, columns, width)
+    return _KeyBuffer(len(columns)).fill_keys(sequence, columns)
 
 
 class _KeyBuffer:
@@ -50,13 +48,11 @@ class _KeyBuffer:
         self.offsets = np.zeros(row_count + 1, np.int64)
         self.data = np.empty(0, np.uint8)
 
-    def fill_keys(self, key: Key, columns: ColumnBatch) -> pa.Array:
+    def fill_keys(self, sequence: SequencePart, columns: ColumnBatch) -> pa.Array:
         """Write all keys and return them as an Arrow binary array."""
         used_bytes = 0
         for start in range(0, self.row_count, BLOCK_ROWS):
-            runs = merge_runs(
-                key.part_sequence.encode_parts(columns.slice(start, start + BLOCK_ROWS))
-            )
+            runs = merge_runs(sequence.encode_parts(columns.slice(start, start + BLOCK_ROWS)))
             lengths = sum_lengths(runs)
             check_key_lengths(lengths)
             ends = self.offsets[start + 1 : start + 1 + len(lengths)]
@@ -86,20 +82,15 @@ class _KeyBuffer:
         )
 
 
-def _assemble_fixed_keys(key: Key, columns: ColumnBatch, width: int) -> pa.Array:
+def _assemble_fixed_keys(sequence: SequencePart, columns: ColumnBatch, width: int) -> pa.Array:
     """Return keys of one width; each part writes its columns of one table, block by block."""
     count = len(columns)
     out = np.empty(count, f"V{width}")
     for start in range(0, count, BLOCK_ROWS):
-        pieces = key.part_sequence.encode_parts(columns.slice(start, start + BLOCK_ROWS))
+        pieces = sequence.encode_parts(columns.slice(start, start + BLOCK_ROWS))
         write_fixed_rows(pieces, out[start : start + BLOCK_ROWS])
     if count and width > MAX_KEY_BYTES:
-        raise RowError(
-            "key",
-            f"each key has {width:,} bytes",
-            f"at most {MAX_KEY_BYTES:,} bytes",
-            LONG_KEY_REMEDY,
-        )
+        raise build_length_error(width)
     data = out.view(np.uint8)
     if len(data) > MAX_INT32_OFFSET:
         return _build_binary_array(
@@ -132,25 +123,12 @@ def check_key_lengths(lengths: IntArray) -> None:
     Args:
         lengths: the bytes of each key, at least one.
     """
-    if int(lengths.min()) == 0:
-        what = "all fields of the key are null, so the key is empty"
-        raise RowError("key", what, "1 byte or more", EMPTY_KEY_REMEDY)
-    if int(lengths.max()) > MAX_KEY_BYTES:
-        what = f"the key has {int(lengths.max()):,} bytes"
-        raise RowError("key", what, f"at most {MAX_KEY_BYTES:,} bytes", LONG_KEY_REMEDY)
+    for extreme in (int(lengths.min()), int(lengths.max())):
+        if not 0 < extreme <= MAX_KEY_BYTES:
+            raise build_length_error(extreme)
 
 
 def _build_binary_array(arrow_type: pa.DataType, offsets: IntArray, data: ByteBuffer) -> pa.Array:
     """Return an Arrow binary array of offsets and data, without a copy."""
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.Array.from_buffers(arrow_type, len(offsets) - 1, buffers)
-
-
-def find_leading_parts(key: Key, depth: int) -> tuple[Part, ...]:
-    """Return the leading parts that fill at least `depth` bytes of every key."""
-    min_bytes = 0
-    for index, part in enumerate(key.parts):
-        min_bytes += part.framing.min_bytes
-        if min_bytes >= depth and index + 1 <= len(key.parts) - key.part_sequence.omittable_count:
-            return key.parts[: index + 1]
-    return key.parts

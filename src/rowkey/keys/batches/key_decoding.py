@@ -2,114 +2,27 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.base_types.arrow_strings import to_byte_column
-from rowkey.keys.batches.byte_columns import ByteBuffer, ByteColumn, IntArray, SlicedByteColumn
+from rowkey.keys.base_types.field_type import FieldType
+from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, SlicedByteColumn
 from rowkey.keys.batches.columns import ColumnBatch
-from rowkey.keys.key import Key
+from rowkey.keys.batches.encoded_keys import EncodedKeys
+from rowkey.keys.declared_field import Field
+from rowkey.keys.key_length import MAX_KEY_BYTES
 from rowkey.keys.part_interface import Part
-from rowkey.keys.part_verification import verify_part
+from rowkey.keys.part_verification import PartVerifier
 from rowkey.keys.parts.nullable import NULL_MARKER, NullablePart
-from rowkey.keys.parts.sequence import TRAILING_NULL_MESSAGE
-from rowkey.keys.term_binding import MAX_KEY_BYTES
+from rowkey.keys.parts.sequence import TRAILING_NULL_MESSAGE, SequencePart
 from rowkey.keys.traits import Determinant
 from rowkey.keys.transforms.salt import SaltTransform
 
 
-class EncodedKeys:
-    """Many keys in one buffer.
-
-    Args:
-        spans: the keys as slices of the buffer.
-    """
-
-    def __init__(self, spans: SlicedByteColumn) -> None:
-        self.data: ByteBuffer = spans.data
-        self.starts = spans.starts
-        self.ends = spans.starts + spans.inner_lengths
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def find_ends(self, part: Part, at: IntArray) -> IntArray:
-        """Return the ends of a part that begins at `at` in each key.
-
-        Raises:
-            InvalidArgument: a key ends before the part does.
-        """
-        width = part.framing.width
-        if width is not None:
-            return self.check_ends(at + width)
-        if not part.framing.is_self_delimiting:
-            return self.ends
-        ends = []
-        for start, end in zip(at.tolist(), self.ends.tolist(), strict=True):
-            ends.append(start + part.find_end(self.data[start:end].tobytes(), 0))
-        return np.array(ends, np.int64)
-
-    def find_after(self, terminator: bytes, at: IntArray) -> IntArray:
-        """Return the position after the first terminator from `at` on in each key.
-
-        Raises:
-            InvalidArgument: a key has no terminator there.
-        """
-        positions = (
-            self._terminator_positions[terminator]
-            if terminator in self._terminator_positions
-            else self._find_terminators(terminator)
-        )
-        indexes = np.searchsorted(positions, at)
-        if len(indexes) and int(indexes.max()) >= len(positions):
-            raise InvalidArgument("keys", "a key ends within a part of the design's key")
-        return self.check_ends(positions.take(indexes) + len(terminator))
-
-    @cached_property
-    def _terminator_positions(self) -> dict[bytes, IntArray]:
-        """The positions of each terminator in the buffer, as a cache."""
-        return {}
-
-    def _find_terminators(self, terminator: bytes) -> IntArray:
-        """Return the positions of a terminator in the buffer, ascending."""
-        last = len(self.data) - len(terminator) + 1
-        hits = self.data[: max(last, 0)] == terminator[0]
-        for offset, byte in enumerate(terminator[1:], 1):
-            hits = hits & (self.data[offset : last + offset] == byte)
-        self._terminator_positions[terminator] = np.flatnonzero(hits)
-        return self._terminator_positions[terminator]
-
-    def check_ends(self, ends: IntArray) -> IntArray:
-        """Return the ends if none is after the end of its key.
-
-        Raises:
-            InvalidArgument: an end is after the end of its key.
-        """
-        if bool((ends > self.ends).any()):
-            raise InvalidArgument("keys", "a key ends within a part of the design's key")
-        return ends
-
-
-def decode_keys(key: Key, keys: pa.Array) -> pa.RecordBatch:
-    """Return the fields of many keys as Arrow columns.
-
-    Raises:
-        RowError: as `Key.decode`, for the first key found.
-        DesignRefused: as `Key.decode`.
-    """
-    key.check_decodable()
-    keys = _to_binary_array(keys)
-    try:
-        return _decode_columns(key, keys)
-    except (InvalidArgument, RowError, pa.ArrowInvalid, OverflowError):
-        for data in keys.to_pylist():
-            key.decode(data)
-        raise
-
-
-def _to_binary_array(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
+def to_binary_array(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return the keys as one array of bytes without nulls.
 
     Raises:
@@ -132,8 +45,13 @@ def _to_binary_array(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
     return keys
 
 
-def _decode_columns(key: Key, keys: pa.Array) -> pa.RecordBatch:
-    """Return the fields of many keys; an error does not name the key that is wrong."""
+def decode_keys(
+    sequence: SequencePart, fields: Mapping[str, Field], verifier: PartVerifier, keys: pa.Array
+) -> pa.RecordBatch:
+    """Return the fields of many keys, from `to_binary_array`, as Arrow columns.
+
+    An error does not name the key that is wrong, and may be one of Arrow.
+    """
     encoded = EncodedKeys(to_byte_column(keys))
     lengths = encoded.ends - encoded.starts
     if len(lengths) and not 0 < int(lengths.min()) <= int(lengths.max()) <= MAX_KEY_BYTES:
@@ -141,24 +59,26 @@ def _decode_columns(key: Key, keys: pa.Array) -> pa.RecordBatch:
     at = encoded.starts
     arrays: dict[str, pa.Array] = {}
     pieces: list[SlicedByteColumn] = []
-    for index, part in enumerate(key.parts):
-        may_lack = index >= len(key.parts) - key.part_sequence.omittable_count
+    for index, part in enumerate(sequence.parts):
+        may_lack = index >= len(sequence.parts) - sequence.omittable_count
         ends = _find_part_ends(part, encoded, at, may_lack=may_lack)
         piece = SlicedByteColumn(encoded.data, at, ends - at)
         pieces.append(piece)
         for name, values in _decode_part(part, piece).items():
             arrays[name] = (
-                values if isinstance(values, pa.Array) else _build_column(key, name, values)
+                values if isinstance(values, pa.Array) else _build_column(fields[name].type, values)
             )
         at = ends
     if bool((at < encoded.ends).any()):
         remedy = "Decode keys with the design that they were written with."
         what = "one of the row keys has bytes after its last part"
         raise InvalidArgument("keys", what, "keys that this design encodes", remedy)
-    _refuse_trailing_nulls(encoded, pieces[len(pieces) - key.part_sequence.omittable_count :])
-    names = [name for name in key.fields if name in arrays]
+    _refuse_trailing_nulls(encoded, pieces[len(pieces) - sequence.omittable_count :])
+    names = [name for name in fields if name in arrays]
     batch = pa.RecordBatch.from_arrays([arrays[name] for name in names], names=names)
-    _verify_parts(key, batch, pieces)
+    columns = ColumnBatch.from_batch(batch, [fields[name] for name in names])
+    columns.row_count = len(keys)  # a batch without columns has no rows
+    _verify_parts(sequence.parts, verifier, columns, pieces)
     return batch
 
 
@@ -201,9 +121,8 @@ def _decode_part(part: Part, piece: SlicedByteColumn) -> dict[str, Any]:
     return {name: [row[name] for row in rows] for name in names}
 
 
-def _build_column(key: Key, name: str, internal: Any) -> pa.Array:
-    """Return a column in the Arrow type of its field, from internal forms or a list of values."""
-    field_type = key.fields[name].type
+def _build_column(field_type: FieldType, internal: Any) -> pa.Array:
+    """Return a column in the Arrow type of a field, from internal forms or a list of values."""
     if not isinstance(internal, list):
         return field_type.build_column(internal)
     arrow_type = field_type.build_arrow_type()
@@ -212,23 +131,25 @@ def _build_column(key: Key, name: str, internal: Any) -> pa.Array:
     return pa.array(internal, arrow_type)
 
 
-def _verify_parts(key: Key, batch: pa.RecordBatch, pieces: list[SlicedByteColumn]) -> None:
+def _verify_parts(
+    parts: Sequence[Part],
+    verifier: PartVerifier,
+    columns: ColumnBatch,
+    pieces: list[SlicedByteColumn],
+) -> None:
     """Check every part that the decoded values determine.
 
     Raises:
         InvalidArgument: a key has other bytes than its values have.
     """
-    names = set(batch.schema.names)
-    columns = ColumnBatch.from_batch(batch, [key.fields[name] for name in batch.schema.names])
-    columns.row_count = len(pieces[0])  # a batch without columns has no rows
-    for part, piece in zip(key.parts, pieces, strict=True):
-        if not set(part.fields) <= names:
+    for part, piece in zip(parts, pieces, strict=True):
+        if not columns.columns.keys() >= set(part.fields):
             part.check_batch(piece.take(np.flatnonzero(piece.inner_lengths > 0)).to_packed())
         elif isinstance(part.variants[0], SaltTransform):
             part.check_batch(piece)
         elif part.determined_by is not Determinant.FIELDS:
             for data, row in zip(piece.tolist(), columns.iterate_rows(part.fields), strict=True):
-                verify_part(key, part, data, row)
+                verifier.verify_part(part, data, row)
         elif not _has_expected_bytes(part, columns, piece):
             what = (
                 f"in one of the row keys the part {part.title} has other bytes than its fields give"

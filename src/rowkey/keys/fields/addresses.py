@@ -14,7 +14,7 @@ from rowkey.keys.base_types.strings import BytesBasedField, build_type_error, co
 from rowkey.keys.batches.byte_columns import SlicedByteColumn
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import FixedLengthCodec, RawFormat
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.schema import Value
 
 ADDRESS = r"\A(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}\z"

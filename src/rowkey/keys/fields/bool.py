@@ -12,7 +12,7 @@ from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error, unwrap_numpy_scalar
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndianCodec
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.schema import Value
 
 _BOOL_TEXTS = {"true": True, "false": False, "1": True, "0": False}

@@ -13,7 +13,7 @@ from rowkey.keys.base_types.strings import BytesBasedField, check_type, convert_
 from rowkey.keys.batches.byte_columns import SlicedByteColumn
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.strings import EscapedCodec, FixedLengthCodec, RawFormat, UnterminatedCodec
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.schema import FieldDeclaration, Value
 
 

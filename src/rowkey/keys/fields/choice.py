@@ -14,7 +14,7 @@ from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndianCodec
 from rowkey.keys.codecs.strings import RawFormat, TerminatedCodec, UnterminatedCodec
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.keys.traits import Compatibility, Framing, Order
 from rowkey.messages import suggest_name
 from rowkey.schema import FieldDeclaration, Value

@@ -14,7 +14,7 @@ from rowkey.keys.batches.byte_columns import IntArray
 from rowkey.keys.codecs.calendar import FIRST_DAY, LAST_DAY, CalendarDateCodec
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import build_signed_codec, build_twos_complement_codec
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.schema import Value
 
 _EPOCH = date(1970, 1, 1)

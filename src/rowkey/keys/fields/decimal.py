@@ -15,7 +15,7 @@ from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndianCodec, build_twos_complement_codec
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.keys.traits import Compatibility
 from rowkey.messages import format_value, pluralize
 from rowkey.schema import FieldDeclaration, Value

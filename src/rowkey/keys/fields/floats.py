@@ -15,7 +15,7 @@ from rowkey.keys.base_types.field_type import Encoding, FieldType
 from rowkey.keys.base_types.strings import build_type_error, convert_value, unwrap_numpy_scalar
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.floats import OrderedFloatCodec, PlainFloatCodec
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.messages import format_value, shorten_text
 from rowkey.schema import Value
 

@@ -19,7 +19,7 @@ from rowkey.keys.codecs.numbers import (
     build_twos_complement_codec,
     build_unsigned_codec,
 )
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.messages import format_value
 from rowkey.schema import FieldDeclaration, Value
 

@@ -25,7 +25,7 @@ from rowkey.keys.codecs.strings import (
     TerminatedCodec,
     UnterminatedCodec,
 )
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.keys.traits import DIGITS, HEX_DIGITS
 from rowkey.messages import pluralize
 from rowkey.schema import FieldDeclaration, Value

@@ -16,7 +16,7 @@ from rowkey.keys.codecs.calendar import CalendarTimeCodec
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.codecs.numbers import BigEndianCodec, build_twos_complement_codec
 from rowkey.keys.fields.integers import to_whole_number
-from rowkey.keys.part_interface import GoldenVector
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.messages import Message, format_value
 from rowkey.schema import Value
 

@@ -106,3 +106,8 @@ class ComplementPart(Part):
 
     def __repr__(self) -> str:
         return f"complement({self.base!r})"
+
+
+def build_descending_part(part: Part) -> Part:
+    """Return a part in descending order, by default with every bit inverted."""
+    return part.to_descending() or ComplementPart(part)

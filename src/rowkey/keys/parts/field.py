@@ -1,18 +1,16 @@
-"""A declared field, and a field as a part of a key."""
+"""A field as a part of a key."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.array_libraries import pa
-from rowkey.errors import InvalidArgument, RowError
+from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.domains import Domain
-from rowkey.keys.base_types.field_type import FieldType
 from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 from rowkey.keys.codecs.codec import Codec
+from rowkey.keys.declared_field import Field
 from rowkey.keys.part_interface import Part, Row, RowEncoder
 from rowkey.keys.traits import (
     Alphabet,
@@ -23,76 +21,11 @@ from rowkey.keys.traits import (
     Residue,
     find_pinned_values,
 )
-from rowkey.schema import Bounds, Equal, FieldDeclaration, FieldRef, OneOf, Range, StartsWith, Value
+from rowkey.schema import Bounds, Equal, FieldRef, OneOf, Range, StartsWith, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.keys.batches.key_decoding import EncodedKeys
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A declared field with its bound type.
-
-    Args:
-        name: its name.
-        type: its type.
-        declaration: the field's options as declared.
-        nullable: whether a row may lack it.
-        heavy_values: values that a bounded bucket spreads, as they were declared.
-    """
-
-    name: str
-    type: FieldType
-    declaration: FieldDeclaration
-    nullable: bool = False
-    heavy_values: tuple[Any, ...] = ()
-
-    def to_internal(self, value: Value) -> Any:
-        """Return the internal form of a value.
-
-        Raises:
-            RowError: the field has no such value.
-        """
-        try:
-            return self.type.to_internal(value)
-        except InvalidArgument as refusal:
-            raise self.to_row_error(refusal) from None
-
-    def normalize(self, value: Value) -> Value:
-        """Return a value in the form in which it is read back.
-
-        Raises:
-            RowError: the field has no such value.
-        """
-        return self.type.from_internal(self.to_internal(value))
-
-    def parse(self, text: str) -> Value:
-        """Return the value of a text.
-
-        Raises:
-            RowError: the text is no value of the field.
-        """
-        try:
-            return self.type.parse(text)
-        except InvalidArgument as refusal:
-            raise self.to_row_error(refusal) from None
-
-    def to_internal_batch(self, array: pa.Array) -> Any:
-        """Return the internal forms of an Arrow array without nulls.
-
-        Raises:
-            RowError: the field has no such value.
-        """
-        try:
-            return self.type.to_internal_batch(array)
-        except InvalidArgument as refusal:
-            raise self.to_row_error(refusal) from None
-
-    def to_row_error(self, refusal: InvalidArgument) -> RowError:
-        """Return the error of a refused value as a RowError that names the field."""
-        mistake = refusal.mistake
-        return RowError(f"field {self.name}", mistake.problem, mistake.expected, mistake.remedy)
+    from rowkey.keys.batches.encoded_keys import EncodedKeys
 
 
 class FieldPart(Part):

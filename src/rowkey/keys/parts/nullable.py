@@ -13,6 +13,7 @@ from rowkey.keys.batches.byte_columns import (
     concatenate_columns,
 )
 from rowkey.keys.part_interface import Part, Row, RowEncoder
+from rowkey.keys.parts.complement import build_descending_part
 from rowkey.keys.traits import (
     Alphabet,
     Compatibility,
@@ -154,7 +155,7 @@ class NullablePart(Part):
 
     def to_descending(self) -> Part:
         """Return the nullable part in the opposite order."""
-        return NullablePart(self.inner.to_descending())
+        return NullablePart(build_descending_part(self.inner))
 
     def find_nulls(self, columns: ColumnBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Return which rows have a null."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn, concatenate_columns
-from rowkey.keys.part_interface import Part, Row, RowEncoder, Transform
+from rowkey.keys.part_interface import Part, Row, RowEncoder, Transform, encode_field_parts
 from rowkey.keys.parts.nullable import NULL_MARKER, NullablePart
 from rowkey.keys.traits import Compatibility, Determinant, Framing, Residue
 from rowkey.schema import Value
@@ -146,7 +146,7 @@ class SequencePart(Part):
         pieces: list[ByteColumn] = []
         for group in _group_by_field(self.parts, columns):
             piece = (
-                columns.encode_field_parts(*group)
+                encode_field_parts(columns, group)
                 if group[0].is_single_field
                 else group[0].encode_batch(columns)
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import InvalidArgument
 from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
 from rowkey.keys.part_interface import BindingContext, NumberArgument, Part, Row, Transform
+from rowkey.keys.parts.complement import build_descending_part
 from rowkey.keys.parts.field import NumberPart
 from rowkey.keys.traits import Framing, Images, find_pinned_values
 from rowkey.schema import NANOSECONDS, Bounds, Cluster, Duration, FieldFacts, Range, Scalar, Value
@@ -155,7 +156,7 @@ class TimeFloorPart(Transform, NumberPart):
 
     def to_descending(self) -> Part:
         """Return the rounded time in the opposite order."""
-        return type(self)((self.base.to_descending(),), self.arguments, self.context)
+        return type(self)((build_descending_part(self.base),), self.arguments, self.context)
 
     def to_plain(self) -> Part:
         """Return the rounded time as bytes without terminator, bias or sign flip."""

@@ -11,12 +11,12 @@ import mmh3
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, concatenate_columns
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.keys.hash_functions import HASH_DESCRIPTIONS, HASH_NAMES, build_bucket_hash
 from rowkey.keys.part_interface import (
     MAX_TERMS,
     BindingContext,
     EnumOption,
-    GoldenVector,
     NumberArgument,
     Part,
     Row,

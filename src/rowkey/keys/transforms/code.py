@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rowkey.errors import InvalidArgument
 from rowkey.keys.batches.byte_columns import ByteColumn, SlicedByteColumn
 from rowkey.keys.dictionary import DICTIONARY_FIELD, Dictionary, check_id_fits
-from rowkey.keys.part_interface import (
-    BindingContext,
-    GoldenVector,
-    NumberArgument,
-    Part,
-    Row,
-    Transform,
-)
+from rowkey.keys.golden_vector import GoldenVector
+from rowkey.keys.part_interface import BindingContext, NumberArgument, Part, Row, Transform
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NO_RESIDUE, Determinant, Framing, Images, Residue, find_pinned_values
 from rowkey.schema import Bounds, Value

@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import InvalidArgument
 from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
-from rowkey.keys.part_interface import (
-    BindingContext,
-    GoldenVector,
-    Part,
-    Row,
-    RowEncoder,
-    Transform,
-)
+from rowkey.keys.golden_vector import GoldenVector
+from rowkey.keys.part_interface import BindingContext, Part, Row, RowEncoder, Transform
+from rowkey.keys.parts.complement import build_descending_part
 from rowkey.keys.traits import Alphabet, Framing, Images, Residue
 from rowkey.schema import Bounds, Value
 
 if TYPE_CHECKING:
     from rowkey.keys.batches.columns import ColumnBatch
-    from rowkey.keys.batches.key_decoding import EncodedKeys
+    from rowkey.keys.batches.encoded_keys import EncodedKeys
 
 
 class DescTransform(Transform):
@@ -43,7 +38,7 @@ class DescTransform(Transform):
         self, inputs: tuple[Part, ...], arguments: Mapping[str, Any], context: BindingContext
     ) -> None:
         super().__init__(inputs, arguments, context)
-        self.descending_part = self.sole_input.to_descending()
+        self.descending_part = build_descending_part(self.sole_input)
         self.order = self.descending_part.order
         self.determined_by = self.descending_part.determined_by
         self.alphabet = self.descending_part.alphabet

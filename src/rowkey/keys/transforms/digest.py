@@ -12,11 +12,11 @@ import mmh3
 from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, concatenate_columns
+from rowkey.keys.golden_vector import GoldenVector
 from rowkey.keys.part_interface import (
     MAX_TERMS,
     BindingContext,
     EnumOption,
-    GoldenVector,
     NumberArgument,
     Part,
     Row,

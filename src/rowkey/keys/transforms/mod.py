@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.errors import InvalidArgument
 from rowkey.keys.batches.byte_columns import ByteColumn
-from rowkey.keys.part_interface import BindingContext, GoldenVector, Part, Row, RowEncoder
+from rowkey.keys.golden_vector import GoldenVector
+from rowkey.keys.part_interface import BindingContext, Part, Row, RowEncoder
 from rowkey.keys.parts.field import NumberPart
 from rowkey.keys.parts.numbered_prefix import (
     COUNT_ARGUMENT,

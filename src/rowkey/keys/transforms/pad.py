@@ -14,14 +14,8 @@ from rowkey.keys.base_types.domains import (
     TextDomain,
 )
 from rowkey.keys.base_types.strings import TextBasedField
-from rowkey.keys.part_interface import (
-    BindingContext,
-    GoldenVector,
-    NumberArgument,
-    Part,
-    Row,
-    Transform,
-)
+from rowkey.keys.golden_vector import GoldenVector
+from rowkey.keys.part_interface import BindingContext, NumberArgument, Part, Row, Transform
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import NO_RESIDUE, Framing, Residue
 from rowkey.schema import Value

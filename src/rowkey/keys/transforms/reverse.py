@@ -9,14 +9,8 @@ from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.keys.base_types.strings import TextBasedField
 from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn
-from rowkey.keys.part_interface import (
-    BindingContext,
-    EnumOption,
-    GoldenVector,
-    Part,
-    Row,
-    Transform,
-)
+from rowkey.keys.golden_vector import GoldenVector
+from rowkey.keys.part_interface import BindingContext, EnumOption, Part, Row, Transform
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import Framing, Residue
 from rowkey.schema import Value

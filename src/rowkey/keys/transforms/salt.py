@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.errors import RowError
 from rowkey.keys.batches.byte_columns import ByteColumn
-from rowkey.keys.part_interface import GoldenVector, Row
+from rowkey.keys.golden_vector import GoldenVector
+from rowkey.keys.part_interface import Row
 from rowkey.keys.parts.numbered_prefix import (
     COUNT_ARGUMENT,
     FORM_OPTION,

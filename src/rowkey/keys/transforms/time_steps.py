@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rowkey.keys.part_interface import BindingContext, GoldenVector, Part, TimeRemainder
+from rowkey.keys.golden_vector import GoldenVector
+from rowkey.keys.part_interface import BindingContext, Part, TimeRemainder
 from rowkey.keys.parts.time_floor import TimeFloorPart
 from rowkey.keys.traits import NO_RESIDUE, Residue
 from rowkey.messages import Message

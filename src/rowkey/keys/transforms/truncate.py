@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.array_libraries import np
 from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, copy_slices
-from rowkey.keys.part_interface import (
-    BindingContext,
-    GoldenVector,
-    NumberArgument,
-    Part,
-    Row,
-    Transform,
-)
+from rowkey.keys.golden_vector import GoldenVector
+from rowkey.keys.part_interface import BindingContext, NumberArgument, Part, Row, Transform
 from rowkey.keys.parts.field import FieldPart
 from rowkey.keys.traits import Alphabet, Framing, Images, Residue
 from rowkey.messages import Message
