@@ -38,6 +38,7 @@ from docs.blocks import run_page  # noqa: E402
 from rowkey import Design  # noqa: E402
 from rowkey.hbase import Settings, connect  # noqa: E402
 from rowkey.plan import plan_read  # noqa: E402
+from rowkey.rows import build_cell_blocks  # noqa: E402
 from rowkey.simulate import (  # noqa: E402
     LoadEstimate,
     ReadSimulator,
@@ -404,7 +405,7 @@ def compare_shares(replay: MixReplay, mixes: Sequence[Mix]) -> list[dict[str, fl
 def measure_heap_bytes(design: Design, batch: pa.RecordBatch) -> int:
     """Return the memory that the cells of some rows need in a server that returns them."""
     total = 0
-    for block in design.layout.encode_blocks(batch):
+    for block in build_cell_blocks(design.layout, batch):
         cells = zip(block.rows, block.values, strict=True)
         sizes = [len(row.as_py()) + len(value.as_py()) for row, value in cells if value.is_valid]
         total += sum(sizes) + len(sizes) * (CELL_HEAP_BYTES + len(block.qualifiers))

@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.design import Design
 from rowkey.errors import RowError
+from rowkey.rows import build_cell_blocks
 from rows import random_layouts
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def test_a_batch_that_cannot_be_stored_is_refused_with_its_column(
     """The error of an invalid batch names the wrong column."""
     batch = pa.record_batch({"host": ["a", "b"], "ts": [1, 2], **columns})
     with pytest.raises(RowError, match=message):
-        LOGS.encode_blocks(batch)
+        build_cell_blocks(LOGS, batch)
 
 
 def test_a_field_in_the_qualifier_is_required() -> None:
@@ -225,7 +226,7 @@ def test_a_field_in_the_qualifier_is_required() -> None:
     with pytest.raises(RowError, match="item: the row has no value for this field"):
         ITEMS.encode_event({"order": 1, "price": 2})
     with pytest.raises(RowError, match="item: the batch has no such column; it has order, price"):
-        ITEMS.encode_blocks(pa.record_batch({"order": [1], "price": [2]}))
+        build_cell_blocks(ITEMS, pa.record_batch({"order": [1], "price": [2]}))
 
 
 def test_a_counter_cell_is_found_by_its_field_name() -> None:
@@ -247,6 +248,6 @@ def test_a_put_that_would_clear_other_fields_of_a_packed_cell_is_refused() -> No
     with pytest.raises(RowError, match=message):
         layout.encode_event({"id": 1, "n": 2})
     with pytest.raises(RowError, match=message):
-        layout.encode_blocks(pa.record_batch({"id": [1], "n": [2]}))
+        build_cell_blocks(layout, pa.record_batch({"id": [1], "n": [2]}))
     row: dict[str, Any] = {"id": 1, "n": 2, "note": None}
     assert [row] == [{**event} for event in layout.decode_events(*layout.encode_event(row))]

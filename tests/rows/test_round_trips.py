@@ -10,6 +10,7 @@ import pyarrow as pa
 from hypothesis import given
 
 from rowkey.cells import CellType, build_sort_key
+from rowkey.rows import build_cell_blocks, decode_event_columns
 from rows import random_layouts
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def check_blocks_have_cells_of_rows(layout: Layout, rows: list[random_layouts.Ro
             for cell in one.cells
             if cell.cell_type is CellType.PUT
         }
-        blocks = layout.encode_blocks(
-            random_layouts.to_arrow(layout, some), salts=np.zeros(len(some), np.int64)
+        blocks = build_cell_blocks(
+            layout, random_layouts.to_arrow(layout, some), salts=np.zeros(len(some), np.int64)
         )
         assert expected == random_layouts.list_puts(blocks)
 
@@ -80,6 +81,6 @@ def check_batch_has_events_of_rows(layout: Layout, rows: list[random_layouts.Row
         for row in some:
             stored.apply(random_layouts.encode_or_reject(layout, row))
         expected = [event for one in stored.row_cells() for event in layout.decode_events(*one)]
-        found = layout.decode_batch(stored.batch())
+        found = decode_event_columns(layout, stored.batch())
         assert repr(expected) == repr(random_layouts.from_arrow(layout, found))
         assert pa.schema(types) == found.schema

@@ -12,6 +12,7 @@ import rowkey
 from rowkey.cells import LATEST, Cell, CellType
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign, RowError
+from rowkey.rows import build_cell_blocks
 
 if TYPE_CHECKING:
     from rowkey.rows import Layout
@@ -63,7 +64,7 @@ def test_a_time_that_no_cell_timestamp_can_have_is_refused(
         layout.encode_event({"id": 1, "n": 2, "at": value})
     array = pa.array([value], pa.date32() if kind == "date" else pa.int64())
     with pytest.raises(RowError, match=r"^field at: "):
-        layout.encode_blocks(pa.record_batch({"id": [1], "n": [2], "at": array}))
+        build_cell_blocks(layout, pa.record_batch({"id": [1], "n": [2], "at": array}))
 
 
 def test_a_cell_timestamp_that_is_no_value_of_the_field_is_refused() -> None:

@@ -13,6 +13,7 @@ import strategies
 from rowkey.cells import Cell, RowCells
 from rowkey.design import Design
 from rowkey.errors import DesignRefused, RowError
+from rowkey.rows import decode_event_columns
 from rows import random_layouts
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def test_a_batch_is_refused_exactly_if_its_damaged_row_is(
         lambda: [event for one in rows for event in layout.decode_events(*one)]
     )
     found = read_or_refuse(
-        lambda: random_layouts.from_arrow(layout, layout.decode_batch(stored.batch()))
+        lambda: random_layouts.from_arrow(layout, decode_event_columns(layout, stored.batch()))
     )
     assert expected == found
 
@@ -123,7 +124,7 @@ def test_cell_bytes_that_are_no_value_are_refused_with_row_and_column(
     path = rf"row key 61620*, column d:\\x07{column}: .*"
     for read in (
         lambda: WIDE.decode_events(b"ab\0", cells),
-        lambda: WIDE.decode_batch(to_arrow(b"ab\0", cells)),
+        lambda: decode_event_columns(WIDE, to_arrow(b"ab\0", cells)),
     ):
         with pytest.raises(RowError, match=path + message):
             read()
@@ -138,10 +139,10 @@ def test_an_undeclared_cell_is_skipped_and_reported(cell: Cell) -> None:
     event = dict.fromkeys(FIELDS) | {"host": "ab", "item": 7, "size": 5}
     cells = sorted([cell, REQUIRED_FIELDS])
     assert [event] == WIDE.decode_events(b"ab\0", cells)
-    assert [event] == WIDE.decode_batch(to_arrow(b"ab\0", cells)).to_pylist()
+    assert [event] == decode_event_columns(WIDE, to_arrow(b"ab\0", cells)).to_pylist()
     assert [] == WIDE.decode_events(b"ab\0", [cell])
     assert [cell] == [one.cell for one in WIDE.find_undeclared_cells(b"ab\0", cells)]
-    assert 0 == WIDE.decode_batch(to_arrow(b"ab\0", [cell])).num_rows
+    assert 0 == decode_event_columns(WIDE, to_arrow(b"ab\0", [cell])).num_rows
 
 
 def test_a_cell_with_an_offset_outside_of_its_time_slice_is_skipped() -> None:
@@ -151,7 +152,7 @@ def test_a_cell_with_an_offset_outside_of_its_time_slice_is_skipped() -> None:
     cells = [Cell("d", b"\x3b", 1), Cell("d", b"\x3c", 1)]
     assert [{"ts": 179}] == layout.decode_events(key, cells)
     assert cells[1:] == [one.cell for one in layout.find_undeclared_cells(key, cells)]
-    assert 1 == layout.decode_batch(to_arrow(key, cells)).num_rows
+    assert 1 == decode_event_columns(layout, to_arrow(key, cells)).num_rows
 
 
 def test_values_that_a_later_design_added_to_a_packed_cell_are_skipped() -> None:
@@ -173,13 +174,15 @@ def test_a_batch_has_only_the_requested_fields_in_their_order(
         stored.apply(random_layouts.encode_or_reject(layout, row))
     names = data.draw(st.lists(st.sampled_from(sorted(layout.fields)), unique=True, min_size=1))
     cells = stored.batch()
-    assert layout.decode_batch(cells).select(names) == layout.decode_batch(cells, names)
+    assert decode_event_columns(layout, cells).select(names) == decode_event_columns(
+        layout, cells, names
+    )
 
 
 def test_a_batch_with_a_missing_cell_column_is_refused() -> None:
     """A missing column and an unknown field are refused by name."""
     cells = to_arrow(b"ab\0", [REQUIRED_FIELDS])
     with pytest.raises(RowError, match="hots: the design has no such field"):
-        WIDE.decode_batch(cells, ["hots"])
+        decode_event_columns(WIDE, cells, ["hots"])
     with pytest.raises(RowError, match="value: the batch of cells has no such column"):
-        WIDE.decode_batch(cells.drop_columns(["value"]))
+        decode_event_columns(WIDE, cells.drop_columns(["value"]))

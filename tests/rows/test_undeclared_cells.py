@@ -11,7 +11,7 @@ from hypothesis import given
 from rowkey.cells import Cell, CellType, RowCells
 from rowkey.design import Design
 from rowkey.errors import RowError
-from rowkey.rows import UndeclaredCells
+from rowkey.rows import UndeclaredCells, select_undeclared_rows
 from rows import random_layouts
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_cells_that_belong_to_no_event_are_counted(
     if not layout.has_shared_rows:
         alone = [key for key, cells in rows if all(is_undeclared(layout, key, c) for c in cells)]
         assert len(alone) == summary.undeclared_row_count
-    assert summary == layout.count_undeclared_cells(layout.select_undeclared_rows(stored.batch()))
+    assert summary == layout.count_undeclared_cells(select_undeclared_rows(layout, stored.batch()))
 
 
 @given(table=draw_tables(), data=st.data())

@@ -25,6 +25,7 @@ from pyarrow import parquet
 from rowkey.advise.drafts.inferred_schema import infer_schema
 from rowkey.design import Design
 from rowkey.errors import RowkeyError
+from rowkey.rows import build_cell_blocks
 from rowkey.workload import open_sample
 
 DEADLINE_S = 10
@@ -148,7 +149,7 @@ def read_file(path: Path) -> None:
     """Read a file as `simulate` and `load` do, by the design, and as `init` does, without one."""
     sample = open_sample(path, DESIGN.fields, DESIGN.writes.time).match_columns()
     for events in sample.read_events():
-        DESIGN.layout.encode_blocks(events.rows, timestamp=0)
+        build_cell_blocks(DESIGN.layout, events.rows, timestamp=0)
     infer_schema(path, None)
 
 

@@ -14,6 +14,7 @@ from rowkey.catalog.stores import CATALOGS
 from rowkey.design import Design
 from rowkey.errors import CatalogMismatch, Conflict, InvalidArgument, Mistake, Unavailable
 from rowkey.messages import suggest_name
+from rowkey.rows import find_incompatibilities
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
@@ -124,8 +125,8 @@ def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
     ]
     if not any(mistake.path.startswith("key") for mistake in unsafe):
         # Differences of the key are reported above, part by part.
-        placed = remembered.layout.find_incompatibilities(
-            apply_stored_counts(design, remembered).layout
+        placed = find_incompatibilities(
+            remembered.layout, apply_stored_counts(design, remembered).layout
         )
         reported = tuple(unsafe)
         unsafe += [

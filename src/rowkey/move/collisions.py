@@ -18,7 +18,7 @@ from rowkey.design import Design
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.move.identities import iterate_identities
 from rowkey.progress import Progress, ReportProgress, ignore_progress
-from rowkey.rows import Layout
+from rowkey.rows import Layout, decode_event_columns
 from rowkey.table import GenerationState, read_cell_blocks
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class _PlaceReader:
         from rowkey.move.table_digest import find_row_boundary
 
         try:
-            rows = self.source.combined_design.layout.decode_batch(block, self.names)
+            rows = decode_event_columns(self.source.combined_design.layout, block, self.names)
             self._encode_places(rows)
             yield rows
         except (RowError, InvalidArgument) as refusal:

@@ -10,7 +10,7 @@ import mmh3
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import RowError
 from rowkey.keys import compute_fingerprints
-from rowkey.rows import ColumnCodec
+from rowkey.rows import ColumnCodec, collect_field_cells
 
 if TYPE_CHECKING:
     IntArray = np.ndarray[tuple[int], np.dtype[Any]]
@@ -132,7 +132,8 @@ class RowHasher:
         Cost: about 0.3 µs a row, and 0.2 µs a cell.
         """
         rules = self.rules
-        events = self.layout.decode_field_cells(
+        events = collect_field_cells(
+            self.layout,
             cells,
             rules.fields,
             rules.count_versions,

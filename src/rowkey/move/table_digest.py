@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.rows import Layout, UndeclaredCell, UndeclaredCells
+from rowkey.rows import Layout, UndeclaredCell, UndeclaredCells, split_undeclared_rows
 from rowkey.table import CarriedColumns, GenerationState, StayReason, read_cell_blocks
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def hash_table(
 def _count_eventless_cells(layout: Layout, block: pa.RecordBatch, counts: SideCounts) -> None:
     """Count the cells of a block that belong to no event of their row."""
     try:
-        found = list(layout.split_undeclared_rows(block))
+        found = list(split_undeclared_rows(layout, block))
     except RowError:  # a row that the merged read has counted
         if (middle := find_row_boundary(block)) is not None:
             for half in (block.slice(0, middle), block.slice(middle)):
@@ -162,7 +162,7 @@ def _hash_readable(
     """
     try:
         rows = hasher.hash_block(block)
-        undeclared = list(hasher.layout.split_undeclared_rows(block))
+        undeclared = list(split_undeclared_rows(hasher.layout, block))
     except (RowError, InvalidArgument) as refusal:
         middle = find_row_boundary(block)
         if middle is None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from rowkey.array_libraries import pa
 from rowkey.cells import Cell, CellType
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.keys import Field, FieldType
+from rowkey.keys import Field, FieldType, Key
+from rowkey.rows.cell_timestamp import CellTimestamp
+from rowkey.rows.placement_interface import CellSlot
 from rowkey.rows.qualifier_prefix import QualifierPrefix
 from rowkey.rows.undeclared_cells import RowWithUndeclared, UndeclaredCell, format_column
 from rowkey.schema import Value
-
-if TYPE_CHECKING:
-    from rowkey.rows.layout import Layout
 
 Event = dict[str, Any]
 MIN_ROWS_FOR_BATCH = 160
@@ -22,25 +21,28 @@ MIN_ROWS_FOR_BATCH = 160
 
 
 class EventReader:
-    """Decodes the events of one layout from cells, with functions compiled once.
+    """Decodes the events of one layout, whose attributes it takes, with functions compiled once."""
 
-    Args:
-        layout: where each field is stored.
-    """
-
-    def __init__(self, layout: Layout) -> None:
-        self.key = layout.key
-        self.qualifier_prefix = layout.qualifier_prefix
-        self.cell_timestamp = layout.cell_timestamp
-        self.blank_event: Event = dict.fromkeys(layout.fields)
-        lossy = frozenset(layout.lossy_key_fields)
+    def __init__(
+        self,
+        key: Key,
+        fields: Iterable[str],
+        lossy_key_fields: Collection[str],
+        slots: Iterable[CellSlot],
+        qualifier_prefix: QualifierPrefix | None,
+        cell_timestamp: CellTimestamp | None,
+    ) -> None:
+        self.key = key
+        self.qualifier_prefix = qualifier_prefix
+        self.cell_timestamp = cell_timestamp
+        self.blank_event: Event = dict.fromkeys(fields)
         self.key_normalizers = [
             (name, _choose_normalizer(field))
-            for name, field in layout.key.fields.items()
-            if name not in lossy
+            for name, field in key.fields.items()
+            if name not in lossy_key_fields
         ]
         self.readers: dict[str, dict[bytes, Callable[[bytes, Event], None]]] = {}
-        for slot in layout.slots:
+        for slot in slots:
             self.readers.setdefault(slot.family, {})[slot.qualifier] = slot.compile_reader()
 
     def decode_events(self, row_key: bytes, cells: Sequence[Cell]) -> list[Event]:

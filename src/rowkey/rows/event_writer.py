@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
 from rowkey.errors import RowError
+from rowkey.keys import Field, Key
 from rowkey.messages import suggest_name
+from rowkey.rows.cell_timestamp import CellTimestamp
 from rowkey.rows.placement_interface import CellAction, CellSlot
-
-if TYPE_CHECKING:
-    from rowkey.rows.layout import Layout
+from rowkey.rows.qualifier_prefix import QualifierPrefix
 
 _new_tuple = tuple.__new__  # half the time of calling Cell
 _KEEP, _PUT, _DELETE = CellAction.KEEP, CellType.PUT, CellType.DELETE_COLUMN
 
 
 class EventWriter:
-    """Encodes the events of one layout as cells, with functions compiled once.
+    """Encodes the events of one layout, whose attributes it takes, with functions compiled once."""
 
-    Args:
-        layout: where each field is stored.
-    """
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self.key = layout.key
-        self.field_names = frozenset(layout.fields)
-        self.qualifier_prefix = layout.qualifier_prefix
-        self.cell_timestamp = layout.cell_timestamp
-        self.key_sharing_slots = _find_key_sharing_slots(layout)
-        self.families = tuple(dict.fromkeys(slot.family for slot in layout.slots))
+    def __init__(
+        self,
+        key: Key,
+        fields: Mapping[str, Field],
+        slots: Sequence[CellSlot],
+        qualifier_prefix: QualifierPrefix | None,
+        cell_timestamp: CellTimestamp | None,
+        identity_fields: Collection[str],
+    ) -> None:
+        self.key = key
+        self.fields = fields
+        self.field_names = frozenset(fields)
+        self.slots = slots
+        self.qualifier_prefix = qualifier_prefix
+        self.cell_timestamp = cell_timestamp
+        self.key_sharing_slots = _find_key_sharing_slots(slots, identity_fields)
+        self.families = tuple(dict.fromkeys(slot.family for slot in slots))
         self.compiled_slots = [
-            (slot.family, slot.qualifier, slot.compile_writer()) for slot in layout.slots
+            (slot.family, slot.qualifier, slot.compile_writer()) for slot in slots
         ]
-        self.exposed_columns = tuple(_find_exposed_columns(layout))
+        self.exposed_columns = tuple(_find_exposed_columns(slots))
 
     def encode_event(self, row: Mapping[str, Any], timestamp: int, salt: int | None) -> RowCells:
         """Return the row key and cells of one event; see `Layout.encode_event`."""
@@ -68,7 +73,7 @@ class EventWriter:
         for name, value in row.items():
             if value is not None:
                 try:
-                    self.layout.fields[name].to_internal(value)
+                    self.fields[name].to_internal(value)
                 except RowError as error:
                     yield error
 
@@ -99,8 +104,8 @@ class EventWriter:
     def _build_unknown_field_error(self, row: Mapping[str, Any]) -> RowError:
         """Return the error of fields that the design does not have."""
         names = [str(name) for name in row if name not in self.field_names]
-        known_names = ", ".join(list(self.layout.fields)[:12])
-        remedy = suggest_name(names[0], self.layout.fields)
+        known_names = ", ".join(list(self.fields)[:12])
+        remedy = suggest_name(names[0], self.fields)
         problem = "the design has no such field"
         if len(names) > 1:
             problem = f"the design does not have these fields: {', '.join(names[:12])}"
@@ -108,7 +113,7 @@ class EventWriter:
 
     def _build_empty_row_error(self) -> RowError:
         """Return the error of an event that would write no cell."""
-        stored = [name for slot in self.layout.slots for name in slot.field_names]
+        stored = [name for slot in self.slots for name in slot.field_names]
         problem = "the row has no value that is stored in a cell, so nothing would be written"
         return RowError("row", problem, remedy=f"Give at least one of {', '.join(stored[:12])}.")
 
@@ -127,8 +132,9 @@ class EventWriter:
             return RowCells(key, self.build_row_deletes(timestamp, kind))
         kind = CellType.DELETE if is_one_version else CellType.DELETE_COLUMN
         before = self.qualifier_prefix.encode(row)
-        slots = self.layout.slots
-        cells = [Cell(s.family, before + s.qualifier, timestamp, cell_type=kind) for s in slots]
+        cells = [
+            Cell(s.family, before + s.qualifier, timestamp, cell_type=kind) for s in self.slots
+        ]
         return RowCells(key, cells)
 
     def build_row_deletes(self, timestamp: int, cell_type: CellType) -> list[Cell]:
@@ -158,22 +164,21 @@ class EventWriter:
         ]
 
 
-def _find_exposed_columns(layout: Layout) -> Iterator[tuple[str, bytes]]:
+def _find_exposed_columns(slots: Sequence[CellSlot]) -> Iterator[tuple[str, bytes]]:
     """Yield the columns that HBase may show again although their family is deleted.
 
     HBase 2.6.4 passes over older versions of a cell with an empty qualifier, and with them over a
     delete of the family, which has the same place in the order of cells.
     """
-    families = {slot.family for slot in layout.slots if not slot.qualifier}
-    for slot in layout.slots:
+    families = {slot.family for slot in slots if not slot.qualifier}
+    for slot in slots:
         if slot.qualifier and slot.family in families:
             yield slot.family, slot.qualifier
 
 
-def _find_key_sharing_slots(layout: Layout) -> list[tuple[CellSlot, frozenset[str]]]:
+def _find_key_sharing_slots(
+    slots: Sequence[CellSlot], identity_fields: Collection[str]
+) -> list[tuple[CellSlot, frozenset[str]]]:
     """Return the cells that key or qualifier fields share with other fields, and those others."""
-    shared = (
-        (slot, frozenset(slot.field_names).difference(layout.identity_fields))
-        for slot in layout.slots
-    )
+    shared = ((slot, frozenset(slot.field_names).difference(identity_fields)) for slot in slots)
     return [(slot, others) for slot, others in shared if 0 < len(others) < len(slot.field_names)]

@@ -44,7 +44,11 @@ class FieldLocation:
 
 
 def find_incompatibilities(old: Layout, new: Layout) -> list[Mistake]:
-    """Return the changes of a layout that would make stored rows unreadable, as mistakes."""
+    """Return the changes of a layout that make rows stored under the old one unreadable.
+
+    Safe changes are: new nullable columns, new fields at the end of a packed cell, new choices at
+    the end of their list, and wider types.
+    """
     mistakes = Mistakes()
     if old.key.check_compatibility(new.key) is Compatibility.BREAKS:
         what = f"the key {new.key} gives stored rows other row keys, or loses some of their values"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.array_libraries import np, pa
-from rowkey.cells import LATEST, Cell, CellBlock, RowCells, compute_cell_bytes
-from rowkey.errors import Mistake, RowError
+from rowkey.cells import LATEST, Cell, RowCells, compute_cell_bytes
+from rowkey.errors import RowError
 from rowkey.keys import Field, Key, TimeRemainder
 from rowkey.rows.cell_timestamp import CellTimestamp
 from rowkey.rows.event_reader import EventReader
@@ -20,9 +19,6 @@ from rowkey.rows.qualifier_prefix import QualifierPrefix, find_time_slices
 from rowkey.rows.undeclared_cells import RowWithUndeclared, UndeclaredCell, UndeclaredCells
 from rowkey.rows.value_sizes import estimate_mean_bytes
 from rowkey.schema import Bounds, FieldFacts
-
-if TYPE_CHECKING:
-    from rowkey.rows.batches.field_cells import EventFields
 
 DEFAULT_FAMILY = "d"
 
@@ -120,12 +116,26 @@ class Layout:
     @cached_property
     def event_writer(self) -> EventWriter:
         """The encoder of events, compiled once."""
-        return EventWriter(self)
+        return EventWriter(
+            self.key,
+            self.fields,
+            self.slots,
+            self.qualifier_prefix,
+            self.cell_timestamp,
+            self.identity_fields,
+        )
 
     @cached_property
     def _event_reader(self) -> EventReader:
         """The decoder of events, compiled once."""
-        return EventReader(self)
+        return EventReader(
+            self.key,
+            self.fields,
+            self.lossy_key_fields,
+            self.slots,
+            self.qualifier_prefix,
+            self.cell_timestamp,
+        )
 
     def encode_event(
         self, row: Mapping[str, Any], *, timestamp: int = LATEST, salt: int | None = None
@@ -233,22 +243,6 @@ class Layout:
         """
         return self._event_reader.split_cells(row_key, cells)
 
-    def split_undeclared_rows(
-        self, cells: pa.RecordBatch
-    ) -> Iterator[tuple[bytes, set[bytes], list[UndeclaredCell]]]:
-        """Yield the key of each row that has undeclared cells, with what `split_cells` returns.
-
-        Args:
-            cells: as for `decode_batch`.
-
-        Raises:
-            RowError: a key has a time slice that cannot be decoded.
-
-        Cost: 10 to 30 ns a cell; 1 µs for each cell of a row that has undeclared cells.
-        """
-        for row_key, row_cells in self.select_undeclared_rows(cells):
-            yield row_key, *self.split_cells(row_key, row_cells)
-
     def decode_with_undeclared(
         self, row_key: bytes, cells: Sequence[Cell], *, known: Mapping[str, Any] | None = None
     ) -> list[RowWithUndeclared]:
@@ -280,19 +274,6 @@ class Layout:
         """
         return self._event_reader.find_event_prefixes(row_key, qualifiers)
 
-    def select_decodable_rows(
-        self, cells: pa.RecordBatch, report_row: Callable[[bytes, RowError], None]
-    ) -> pa.RecordBatch:
-        """Return those of the cells of many rows whose rows can be decoded.
-
-        Args:
-            cells: as for `decode_batch`; each row holds one event.
-            report_row: called with the key of each other row, and why it cannot be decoded.
-        """
-        from rowkey.rows.batches.undeclared import select_decodable_rows
-
-        return select_decodable_rows(self, cells, report_row)
-
     def count_undeclared_cells(self, rows: Iterable[RowCells]) -> UndeclaredCells:
         """Return a summary of the undeclared cells of some rows.
 
@@ -308,21 +289,6 @@ class Layout:
             if undeclared:
                 summary.add_row(row_key, undeclared, event_prefixes)
         return summary
-
-    def select_undeclared_rows(self, cells: pa.RecordBatch) -> Iterator[RowCells]:
-        """Yield those of many rows in Arrow columns that have undeclared cells.
-
-        Args:
-            cells: as for `decode_batch`.
-
-        Raises:
-            RowError: a key has a time slice that cannot be decoded.
-
-        Cost: 10 to 30 ns a cell; 0.5 µs for each cell of a row that has undeclared cells.
-        """
-        from rowkey.rows.batches.undeclared import select_undeclared_rows
-
-        return select_undeclared_rows(self, cells)
 
     def decode_event(
         self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]
@@ -358,83 +324,6 @@ class Layout:
         """
         return self._event_reader.decode_rows(row_keys, cells)
 
-    def encode_blocks(
-        self,
-        batch: pa.RecordBatch,
-        *,
-        timestamp: int = LATEST,
-        salts: np.ndarray[Any, Any] | None = None,
-    ) -> list[CellBlock]:
-        """Return the cells of many events, in one block for each column.
-
-        They equal the puts of `encode_event` for each row; a null neither writes nor deletes.
-
-        Args:
-            batch: columns named as the fields.
-            timestamp: of every cell, in milliseconds, unless a field is the timestamp.
-            salts: the value of the key's random salt in each row; needed if the key has one.
-
-        Raises:
-            RowError: as `encode_event`, for some row.
-
-        Cost: 20 to 100 ns a cell; packed cells 1 µs.
-        """
-        from rowkey.rows.batches.cell_blocks import build_cell_blocks
-
-        return build_cell_blocks(self, batch, timestamp, salts)
-
-    def decode_batch(
-        self, cells: pa.RecordBatch, fields: Sequence[str] | None = None
-    ) -> pa.RecordBatch:
-        """Return the events of many rows as Arrow columns.
-
-        Args:
-            cells: columns `row`, `family`, `qualifier`, `timestamp`, `value`: the puts of whole
-                rows, one after the other, each in the order of its cells.
-            fields: the wanted fields, in order; all if None. Cells of other fields are not decoded.
-
-        Returns:
-            The events that `decode_events` returns for each row, one after the other.
-
-        Raises:
-            RowError: as `decode_events`, for the first row; or there is no such field.
-
-        Cost: 50 to 200 ns a cell where a row holds one event.
-        """
-        from rowkey.rows.batches.pivot import decode_event_columns
-
-        return decode_event_columns(self, cells, fields)
-
-    def decode_field_cells(
-        self,
-        cells: pa.RecordBatch,
-        fields: Collection[str],
-        count_versions: Callable[[str, bytes], int],
-        *,
-        needs_declared_cell: bool,
-    ) -> EventFields:
-        """Return the events of many rows, with all versions of some fields as plain values.
-
-        What is returned does not depend on where the layout stores the fields.
-
-        Args:
-            cells: as for `decode_batch`, with as many versions of each cell as are wanted.
-            fields: names of fields in cells.
-            count_versions: returns how many of the newest versions are wanted of the undeclared
-                cells of a family and a name. An event may have such cells only.
-            needs_declared_cell: whether events without any declared cell are left out.
-
-        Raises:
-            RowError: as `decode_events`, for some row.
-
-        Cost: as `decode_batch`; a column's values are not decoded.
-        """
-        from rowkey.rows.batches.field_cells import collect_field_cells
-
-        return collect_field_cells(
-            self, cells, fields, count_versions, needs_declared_cell=needs_declared_cell
-        )
-
     def find_qualifier_range(self, bounds: Bounds) -> tuple[bytes, bytes]:
         """Return the range of qualifiers of all events whose fields are within some bounds.
 
@@ -468,22 +357,6 @@ class Layout:
         what = "the field has no cell of its own"
         remedy = "Declare it as a column: without `pack` and `at`, and not only in the key."
         raise RowError(f"field {name}", what, "a field in a column", remedy)
-
-    def find_incompatibilities(self, new: Layout) -> list[Mistake]:
-        """Return the changes of a new layout that make rows stored under this one unreadable.
-
-        Safe changes are: new nullable columns, new fields at the end of a packed cell, new choices
-        at the end of their list, and wider types.
-
-        Args:
-            new: the new layout.
-
-        Returns:
-            An empty list if the change is safe.
-        """
-        from rowkey.rows.evolution import find_incompatibilities
-
-        return find_incompatibilities(self, new)
 
     def estimate_cells(
         self, facts: Mapping[str, FieldFacts] | None = None

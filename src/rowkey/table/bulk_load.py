@@ -20,6 +20,7 @@ from rowkey.keys import add_row_number, validate_batch
 from rowkey.messages import pluralize
 from rowkey.open_file_limit import explain_shortage
 from rowkey.progress import Progress, ReportProgress
+from rowkey.rows import build_cell_blocks
 from rowkey.table.companions.joint_writes import WriteState
 from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.row_writer import to_row_error
@@ -77,7 +78,7 @@ def _check_columns(design: Design, rows: pa.RecordBatch) -> None:
     """
     columns = rows.slice(0, 0)
     salts = compute_load_salts(design, columns) if design.key.is_salted else None
-    design.layout.encode_blocks(columns, salts=salts)
+    build_cell_blocks(design.layout, columns, salts=salts)
 
 
 def _write_block(
@@ -161,7 +162,7 @@ def _put_rows(
     for one in state.load_order:
         design = one.active_design
         salts = compute_load_salts(design, rows) if design.key.is_salted else None
-        blocks = design.layout.encode_blocks(rows, timestamp=timestamp, salts=salts)
+        blocks = build_cell_blocks(design.layout, rows, timestamp=timestamp, salts=salts)
         encoded.append((one.writer.store, blocks))
     for store, blocks in encoded:
         if store.row_clock is not state.writer.clock:

@@ -48,7 +48,13 @@ from rowkey.errors import (
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.progress import ReportProgress, ignore_progress
-from rowkey.rows import Layout, UndeclaredCells
+from rowkey.rows import (
+    Layout,
+    UndeclaredCells,
+    decode_event_columns,
+    select_decodable_rows,
+    split_undeclared_rows,
+)
 from rowkey.table.lifecycle import check_arguments
 from rowkey.table.moves.moved_table import find_moved_table, find_replacement, find_used_table
 from rowkey.table.scans.scan_items import align_to_events
@@ -237,7 +243,7 @@ class _CellSummary:
             decodable = self._select_decodable_rows(layout, block) if can_decode else block
             # Events of a row that share it are told apart by a key that can be decoded.
             counted = block if prefix is None else decodable
-            for row, prefixes, cells in layout.split_undeclared_rows(counted):
+            for row, prefixes, cells in split_undeclared_rows(layout, counted):
                 summary.add_row(row, cells, prefixes, is_rest=row == last_row)
                 if any(one.event_prefix is None for one in cells):
                     last_row = row
@@ -246,9 +252,9 @@ class _CellSummary:
     def _select_decodable_rows(self, layout: Layout, block: pa.RecordBatch) -> pa.RecordBatch:
         """Return the cells of a block whose rows can be decoded; note the other rows."""
         try:
-            layout.decode_batch(block)
+            decode_event_columns(layout, block)
         except RowError:
-            return layout.select_decodable_rows(block, self._add_undecodable_row)
+            return select_decodable_rows(layout, block, self._add_undecodable_row)
         return block
 
     def _add_undecodable_row(self, row_key: bytes, problem: RowError) -> None:

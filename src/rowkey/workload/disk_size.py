@@ -16,6 +16,7 @@ from rowkey.cells import (
     find_compressor,
     split_blocks,
 )
+from rowkey.rows import build_cell_blocks
 from rowkey.workload.write_pattern import DEFAULT_EVENTS_PER_S, WritePattern
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def measure_family_sizes(
     times = (FIRST_WRITE_MS + events.positions[chosen] * 1_000 / rate).astype("int64").tolist()
     salts = None if events.salts is None else events.salts[chosen]
     cells: dict[str, list[BlockCell]] = {}
-    for block in layout.encode_blocks(events.rows.take(chosen), salts=salts):
+    for block in build_cell_blocks(layout, events.rows.take(chosen), salts=salts):
         cells.setdefault(block.family, []).extend(_list_cells(block, times))
     return {
         name: _measure_family(families[name], listed, len(chosen)) for name, listed in cells.items()

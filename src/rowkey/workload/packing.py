@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import CellBlock, compute_cell_bytes
 from rowkey.regions import to_string_binary
-from rowkey.rows import Layout, build_layout
+from rowkey.rows import Layout, build_cell_blocks, build_layout
 
 if TYPE_CHECKING:
     from rowkey.workload.sample_file import SampleFile
@@ -107,7 +107,7 @@ def measure_stored_bytes(layout: Layout, rows: pa.RecordBatch) -> int:
     Source: KeyValue; see `rowkey.cells.compute_cell_bytes`.
     """
     salts = np.zeros(rows.num_rows, np.int64) if layout.key.is_salted else None
-    return sum(map(_measure_block, layout.encode_blocks(rows, salts=salts)))
+    return sum(map(_measure_block, build_cell_blocks(layout, rows, salts=salts)))
 
 
 def _measure_block(block: CellBlock) -> int:

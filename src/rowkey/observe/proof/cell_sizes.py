@@ -7,6 +7,7 @@ from typing import Any
 from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import FOREVER_S, LATEST, CellBlock, compute_block_bytes
 from rowkey.design import Design
+from rowkey.rows import build_cell_blocks
 
 MAX_CELL_HEAP_BYTES = 96
 """What a cell takes in memory beside row key, qualifier and value, at most: its object, its array,
@@ -35,7 +36,7 @@ class CellSizeCounter:
             at_ms: when they are written, milliseconds since 1970.
             salts: the random salt of each, where the key has one.
         """
-        for block in self.design.layout.encode_blocks(rows, salts=salts):
+        for block in build_cell_blocks(self.design.layout, rows, salts=salts):
             self._blocks.setdefault(block.family, []).append(_build_cell_table(block))
             oldest = self._oldest_ms.get(block.family, at_ms)
             self._oldest_ms[block.family] = min(oldest, _find_oldest_ms(block, at_ms))

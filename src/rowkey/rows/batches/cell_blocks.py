@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rowkey.array_libraries import np, pa, pc
-from rowkey.cells import CellBlock
+from rowkey.cells import LATEST, CellBlock
 from rowkey.errors import RowError
 from rowkey.keys import build_missing_column_error
 from rowkey.rows.batches.arrays import find_column
@@ -13,9 +13,27 @@ from rowkey.rows.layout import Layout
 
 
 def build_cell_blocks(
-    layout: Layout, batch: pa.RecordBatch, timestamp: int, salts: np.ndarray[Any, Any] | None
+    layout: Layout,
+    batch: pa.RecordBatch,
+    *,
+    timestamp: int = LATEST,
+    salts: np.ndarray[Any, Any] | None = None,
 ) -> list[CellBlock]:
-    """Return the cells of the events in a batch, as one block for each column."""
+    """Return the cells of many events, in one block for each column.
+
+    They equal the puts of `Layout.encode_event` for each row; a null neither writes nor deletes.
+
+    Args:
+        layout: the layout of the design.
+        batch: columns named as the fields.
+        timestamp: of every cell, in milliseconds, unless a field is the timestamp.
+        salts: the value of the key's random salt in each row; needed if the key has one.
+
+    Raises:
+        RowError: as `Layout.encode_event`, for some row.
+
+    Cost: 20 to 100 ns a cell; packed cells 1 µs.
+    """
     _refuse_unknown_columns(layout, batch)
     layout.event_writer.check_packed_cells(batch.schema.names)
     rows = layout.key.encode_valid_batch(batch, salts=salts)

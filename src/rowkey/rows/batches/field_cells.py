@@ -9,12 +9,8 @@ from operator import eq
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.rows.batches.arrays import BoolArray, IntArray
-from rowkey.rows.batches.pivot import (
-    EventCells,
-    build_event_cells,
-    decode_fields,
-    read_cell_columns,
-)
+from rowkey.rows.batches.event_cells import EventCells, build_event_cells, read_cell_columns
+from rowkey.rows.batches.pivot import decode_fields
 from rowkey.rows.batches.shared_rows import split_events
 from rowkey.rows.column_codec import ColumnCodec
 from rowkey.rows.layout import Layout
@@ -66,7 +62,23 @@ def collect_field_cells(
     *,
     needs_declared_cell: bool,
 ) -> EventFields:
-    """Return the identities of events and the versions of their cells; see `Layout`."""
+    """Return the events of many rows, with all versions of some fields as plain values.
+
+    What is returned does not depend on where the layout stores the fields.
+
+    Args:
+        layout: the layout of the design.
+        cells: as for `decode_event_columns`, with as many versions of each cell as are wanted.
+        field_names: names of fields in cells.
+        count_versions: returns how many of the newest versions are wanted of the undeclared cells
+            of a family and a name. An event may have such cells only.
+        needs_declared_cell: whether events without any declared cell are left out.
+
+    Raises:
+        RowError: as `Layout.decode_events`, for some row.
+
+    Cost: as `decode_event_columns`; a column's values are not decoded.
+    """
     table = unsplit = build_event_cells(read_cell_columns(cells))
     if layout.qualifier_prefix is not None:
         table = split_events(layout.qualifier_prefix, layout.key, table)

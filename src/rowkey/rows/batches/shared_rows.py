@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.array_libraries import np, pa, pc
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import Key, SlicedByteColumn
 from rowkey.rows.batches.arrays import BoolArray, IntArray, build_binary_array, to_byte_column
+from rowkey.rows.batches.event_cells import EventCells
 from rowkey.rows.qualifier_prefix import COLUMN_NAME_FIELD, KeyTimeSlice, QualifierPrefix
-
-if TYPE_CHECKING:
-    from rowkey.rows.batches.pivot import EventCells
 
 
 def split_events(qualifier_prefix: QualifierPrefix, key: Key, table: EventCells) -> EventCells:

@@ -9,9 +9,15 @@ from rowkey.array_libraries import np, pa, pc
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import RowError
 from rowkey.rows.batches.arrays import BoolArray
-from rowkey.rows.batches.pivot import EventCells, build_event_cells, iterate_rows, read_cell_columns
+from rowkey.rows.batches.event_cells import (
+    EventCells,
+    build_event_cells,
+    iterate_rows,
+    read_cell_columns,
+)
 from rowkey.rows.batches.shared_rows import split_events
 from rowkey.rows.layout import Layout
+from rowkey.rows.undeclared_cells import UndeclaredCell
 
 
 def select_undeclared_rows(layout: Layout, cells: pa.RecordBatch) -> Iterator[RowCells]:
@@ -19,10 +25,12 @@ def select_undeclared_rows(layout: Layout, cells: pa.RecordBatch) -> Iterator[Ro
 
     Args:
         layout: the layout of the design.
-        cells: as for `Layout.decode_batch`.
+        cells: as for `decode_event_columns`.
 
     Raises:
         RowError: a key has a time slice that cannot be decoded.
+
+    Cost: 10 to 30 ns a cell; 0.5 µs for each cell of a row that has undeclared cells.
     """
     columns = read_cell_columns(cells)
     table = declared = build_event_cells(columns)
@@ -39,6 +47,24 @@ def select_undeclared_rows(layout: Layout, cells: pa.RecordBatch) -> Iterator[Ro
         start, count = int(stops[index] - cell_counts[index]), int(cell_counts[index])
         lists = (column.slice(start, count).to_pylist() for column in columns[1:])
         yield RowCells(table.keys[index].as_py(), [Cell(*one) for one in zip(*lists, strict=True)])
+
+
+def split_undeclared_rows(
+    layout: Layout, cells: pa.RecordBatch
+) -> Iterator[tuple[bytes, set[bytes], list[UndeclaredCell]]]:
+    """Yield the key of each row with undeclared cells, with what `Layout.split_cells` returns.
+
+    Args:
+        layout: the layout of the design.
+        cells: as for `decode_event_columns`.
+
+    Raises:
+        RowError: a key has a time slice that cannot be decoded.
+
+    Cost: 10 to 30 ns a cell; 1 µs for each cell of a row that has undeclared cells.
+    """
+    for row_key, row_cells in select_undeclared_rows(layout, cells):
+        yield row_key, *layout.split_cells(row_key, row_cells)
 
 
 def _find_declared_cells(layout: Layout, table: EventCells) -> BoolArray:
@@ -59,7 +85,13 @@ def _find_declared_cells(layout: Layout, table: EventCells) -> BoolArray:
 def select_decodable_rows(
     layout: Layout, cells: pa.RecordBatch, report_row: Callable[[bytes, RowError], None]
 ) -> pa.RecordBatch:
-    """Return the cells of rows that can be decoded; see `Layout.select_decodable_rows`."""
+    """Return those of the cells of many rows whose rows can be decoded.
+
+    Args:
+        layout: the layout of the design; a row holds one event.
+        cells: as for `decode_event_columns`.
+        report_row: called with the key of each other row, and why it cannot be decoded.
+    """
     mask: list[bool] = []
     for row in iterate_rows(read_cell_columns(cells)):
         try:

@@ -17,7 +17,15 @@ from rowkey.errors import NotSupported, ReadError, RowError, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import BoundRead, ResidualFilter, yield_group_sizes
-from rowkey.rows import UNDECLARED_NAME, RowWithUndeclared, UndeclaredCells, check_undeclared_name
+from rowkey.rows import (
+    UNDECLARED_NAME,
+    RowWithUndeclared,
+    UndeclaredCells,
+    check_undeclared_name,
+    decode_event_columns,
+    select_decodable_rows,
+    select_undeclared_rows,
+)
 from rowkey.table.row_classes import build_row_factory
 from rowkey.table.scans.blocks import (
     batch_rows,
@@ -581,13 +589,13 @@ class Scan:
         """
         layout = self.design.layout
         try:
-            rows = layout.decode_batch(block)
+            rows = decode_event_columns(layout, block)
         except RowError as problem:
             if not self.skips_undecodable:
                 raise add_skip_hint(problem) from None
             with self._lock:
-                block = layout.select_decodable_rows(block, self.undecodable_rows.add)
-            rows = layout.decode_batch(block)
+                block = select_decodable_rows(layout, block, self.undecodable_rows.add)
+            rows = decode_event_columns(layout, block)
         if self.counts_undeclared:
             undeclared = self._summarize_block(block)
             with self._lock:  # threads may read ranges at the same time
@@ -597,7 +605,7 @@ class Scan:
     def _summarize_block(self, block: pa.RecordBatch) -> UndeclaredCells:
         """Return the undeclared cells of those rows of a block that meet the conditions."""
         layout, summary = self.design.layout, UndeclaredCells()
-        found = layout.select_undeclared_rows(block)
+        found = select_undeclared_rows(layout, block)
         if not self.residual and not layout.has_shared_rows:
             return layout.count_undeclared_cells(found)
         for row_key, cells in found:
