@@ -45,7 +45,7 @@ def read_foreign(state: GenerationState, names: tuple[str, ...]) -> dict[Place, 
     declared = {(slot.family, slot.qualifier) for slot in layout.slots}
     found: dict[Place, bytes] = {}
     for row_key, cells in read_rows(state, versions=9):
-        for one in layout.find_undeclared_cells(row_key, cells):
+        for one in layout.event_reader.split_cells(row_key, cells)[1]:
             if one.event_prefix is None or one.column in declared:
                 continue
             values = layout.key.decode(row_key)

@@ -40,7 +40,7 @@ def check_row_is_read_back(layout: Layout, row: random_layouts.Row) -> None:
     stored.apply(change)
     (whole,) = stored.row_cells()
     assert repr([row]) == repr(layout.decode_events(*whole))
-    assert [] == layout.find_undeclared_cells(*whole)
+    assert [] == layout.event_reader.split_cells(*whole)[1]
 
 
 def check_coordinates_differ(layout: Layout, rows: list[random_layouts.Row]) -> None:

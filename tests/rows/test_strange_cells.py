@@ -141,7 +141,7 @@ def test_an_undeclared_cell_is_skipped_and_reported(cell: Cell) -> None:
     assert [event] == WIDE.decode_events(b"ab\0", cells)
     assert [event] == decode_event_columns(WIDE, to_arrow(b"ab\0", cells)).to_pylist()
     assert [] == WIDE.decode_events(b"ab\0", [cell])
-    assert [cell] == [one.cell for one in WIDE.find_undeclared_cells(b"ab\0", cells)]
+    assert [cell] == [one.cell for one in WIDE.event_reader.split_cells(b"ab\0", cells)[1]]
     assert 0 == decode_event_columns(WIDE, to_arrow(b"ab\0", [cell])).num_rows
 
 
@@ -151,7 +151,7 @@ def test_a_cell_with_an_offset_outside_of_its_time_slice_is_skipped() -> None:
     key = (120).to_bytes(8)
     cells = [Cell("d", b"\x3b", 1), Cell("d", b"\x3c", 1)]
     assert [{"ts": 179}] == layout.decode_events(key, cells)
-    assert cells[1:] == [one.cell for one in layout.find_undeclared_cells(key, cells)]
+    assert cells[1:] == [one.cell for one in layout.event_reader.split_cells(key, cells)[1]]
     assert 1 == decode_event_columns(layout, to_arrow(key, cells)).num_rows
 
 

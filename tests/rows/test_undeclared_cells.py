@@ -63,7 +63,7 @@ def test_cells_that_belong_to_no_event_are_counted(
     expected = [
         (key, cell) for key, cells in rows for cell in cells if is_undeclared(layout, key, cell)
     ]
-    found = [(row.row, one) for row in rows for one in layout.find_undeclared_cells(*row)]
+    found = [(row.row, one) for row in rows for one in layout.event_reader.split_cells(*row)[1]]
     assert expected == [(key, one.cell) for key, one in found]
     assert len(expected) == summary.cell_count == sum(summary.columns.values())
     assert sorted(expected)[:5] == summary.samples
@@ -115,7 +115,7 @@ def test_an_undeclared_cell_belongs_to_the_event_of_its_qualifier_or_to_the_row(
     deleted = Cell("d", b"\7y", 1, cell_type=CellType.DELETE)
     row = RowCells(b"ab\0", [no_event, ours, theirs, deleted, other_event])
     assert [(None, no_event), (b"\7", theirs), (b"\x08", other_event)] == (
-        layout.find_undeclared_cells(*row)
+        layout.event_reader.split_cells(*row)[1]
     )
     summary = layout.count_undeclared_cells([row])
     assert {"d:": 1, "d:x": 2} == summary.column_counts

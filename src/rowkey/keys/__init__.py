@@ -3,8 +3,7 @@
 The functions for many rows need NumPy, so they are imported on first access.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
@@ -47,11 +46,10 @@ from rowkey.keys.traits import (
     complement_bytes,
 )
 from rowkey.keys.transforms import TRANSFORMS as TRANSFORMS
+from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from rowkey.keys.batches.batch_hashes import (
-        compute_fingerprints,
-    )
+    from rowkey.keys.batches.batch_hashes import compute_fingerprints
     from rowkey.keys.batches.byte_columns import (
         ByteColumn,
         FixedByteColumn,
@@ -70,38 +68,21 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.key_assembly import check_key_lengths
     from rowkey.keys.batches.row_fingerprints import compute_row_fingerprints, find_only_field
     from rowkey.keys.batches.validation import add_row_number, validate_batch
-
-_MODULE_BY_NAME = {
-    "ByteColumn": "byte_columns",
-    "ColumnBatch": "columns",
-    "FieldColumn": "columns",
-    "FixedByteColumn": "byte_columns",
-    "SlicedByteColumn": "byte_columns",
-    "add_row_number": "validation",
-    "build_field_column": "columns",
-    "build_missing_column_error": "columns",
-    "check_key_lengths": "key_assembly",
-    "compute_fingerprints": "batch_hashes",
-    "compute_row_fingerprints": "row_fingerprints",
-    "encode_plain_values": "columns",
-    "encode_repeated_texts": "columns",
-    "find_only_field": "row_fingerprints",
-    "refuse_nulls": "columns",
-    "sum_lengths": "byte_columns",
-    "validate_batch": "validation",
-}
-
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """Import a name of the batch functions on first access."""
-        if name not in _MODULE_BY_NAME:
-            raise AttributeError(f"module 'rowkey.keys' has no attribute {name!r}")
-        value = getattr(import_module(f"rowkey.keys.batches.{_MODULE_BY_NAME[name]}"), name)
-        globals()[name] = value
-        return value
-
+else:
+    __getattr__ = build_lazy_getattr(
+        __name__,
+        {
+            "batches.batch_hashes": "compute_fingerprints",
+            "batches.byte_columns": "ByteColumn FixedByteColumn SlicedByteColumn sum_lengths",
+            "batches.columns": (
+                "ColumnBatch FieldColumn build_field_column build_missing_column_error "
+                "encode_plain_values encode_repeated_texts refuse_nulls"
+            ),
+            "batches.key_assembly": "check_key_lengths",
+            "batches.row_fingerprints": "compute_row_fingerprints find_only_field",
+            "batches.validation": "add_row_number validate_batch",
+        },
+    )
 
 __all__ = [
     "NULLABLE_REMEDY",

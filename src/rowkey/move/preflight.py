@@ -310,7 +310,7 @@ def _measure_row(
     figures.source_bytes += _measure_cells(row.row, row.cells)
     try:
         events = layout.decode_events(row.row, row.cells)
-        undeclared = layout.split_cells(row.row, row.cells)
+        undeclared = layout.event_reader.split_cells(row.row, row.cells)
         for one in older:
             layout.decode_events(row.row, [one])
     except RowError as refusal:

@@ -83,7 +83,7 @@ class SideCounts:
         undeclared = _select_newest(UndeclaredCell(front, cell) for cell in row.cells)
         self.get_summary(StayReason.ROW).add_row(row.row, undeclared, ())
         try:
-            is_foreign = not layout.split_cells(*row)[0]
+            is_foreign = not layout.event_reader.split_cells(*row)[0]
         except RowError:
             is_foreign = False
         if not is_foreign:

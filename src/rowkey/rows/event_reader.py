@@ -52,7 +52,19 @@ class EventReader:
     def decode_event(
         self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]
     ) -> Event | None:
-        """Return the event of a row whose key fields are known; None if it has no cell."""
+        """Return the event of a row whose key fields are known; None if it has no cell.
+
+        The fields of the key are taken from `row`, so that the key is not decoded. Only for layouts
+        with one event per row.
+
+        Args:
+            row: the fields of the key; others are ignored.
+            row_key: the key encoded from them.
+            cells: the puts of the row.
+
+        Raises:
+            RowError: the bytes of a value do not fit its field.
+        """
         event = self._build_event(row_key, cells)
         if event is not None:
             self._add_key_values(event, row)
@@ -67,7 +79,17 @@ class EventReader:
     def decode_rows(
         self, row_keys: Sequence[bytes], cells: Sequence[Sequence[Cell]]
     ) -> Iterator[list[Event]]:
-        """Yield the events in each of many rows; see `Layout.decode_rows`."""
+        """Yield the events of each of many rows, as `decode_events` returns them.
+
+        Args:
+            row_keys: their keys.
+            cells: the puts of each, in their order.
+
+        Raises:
+            RowError: as `decode_events`, for the first row.
+
+        Cost: about 2 µs a row with three parts and three columns, where they are many.
+        """
         if len(row_keys) < MIN_ROWS_FOR_BATCH:
             decoded: Iterable[Event] = map(self.key.decode, row_keys)
         else:
@@ -175,9 +197,16 @@ class EventReader:
     ) -> tuple[set[bytes], list[UndeclaredCell]]:
         """Return which events of a row have declared cells, and its undeclared cells.
 
+        Args:
+            row_key: its key.
+            cells: its cells; deletes are ignored.
+
         Returns:
             The prefixes of the events, the empty one where a row holds one event; and the puts in
             no column of the design, in their order.
+
+        Raises:
+            RowError: the key has a time slice that cannot be decoded.
         """
         prefix, event_prefixes = self.qualifier_prefix, set()
         starts = None if prefix is None else self._find_slice_starts(prefix, row_key)
@@ -197,9 +226,24 @@ class EventReader:
         return event_prefixes, undeclared
 
     def decode_with_undeclared(
-        self, row_key: bytes, cells: Sequence[Cell], known: Mapping[str, Any] | None
+        self, row_key: bytes, cells: Sequence[Cell], *, known: Mapping[str, Any] | None = None
     ) -> list[RowWithUndeclared]:
-        """Return all that is stored in a row; see `Layout.decode_with_undeclared`."""
+        """Return the events in one row with their undeclared cells, and what is no event.
+
+        Args:
+            row_key: its key.
+            cells: its puts, in their order.
+            known: the fields of the key, if they are known, so that it is not decoded.
+
+        Returns:
+            First the cells that belong to no event of a shared row, together; then each event, and
+            each that has undeclared cells only, in the order of the qualifiers.
+
+        Raises:
+            RowError: as `decode_events`.
+
+        Cost: two to three times that of `decode_events`.
+        """
         if known is None:
             key_values = self.key.decode(row_key)
         else:

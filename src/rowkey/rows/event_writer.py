@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
+from rowkey.cells import COLUMN_DELETES, LATEST, Cell, CellType, RowCells
 from rowkey.errors import RowError
 from rowkey.keys import Field, Key
 from rowkey.messages import suggest_name
@@ -150,8 +150,16 @@ class EventWriter:
             deletes.append(Cell(family, qualifier, timestamp, cell_type=column_type))
         return deletes
 
-    def encode_clearing_deletes(self, row: Mapping[str, Any], timestamp: int) -> list[Cell]:
-        """Return deletes of the cells whose fields a row does not give, to replace the event."""
+    def encode_clearing_deletes(
+        self, row: Mapping[str, Any], timestamp: int = LATEST
+    ) -> list[Cell]:
+        """Return deletes of the cells of an event whose fields a row does not give.
+
+        Together with the cells of `encode_event` they replace the event.
+
+        Raises:
+            RowError: as `encode_event`.
+        """
         if not row.keys() <= self.field_names:
             raise self._build_unknown_field_error(row)
         prefix = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)

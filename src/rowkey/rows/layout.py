@@ -16,7 +16,7 @@ from rowkey.rows.event_writer import EventWriter
 from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement, ValueSize
 from rowkey.rows.placements import PLACEMENTS
 from rowkey.rows.qualifier_prefix import QualifierPrefix, find_time_slices
-from rowkey.rows.undeclared_cells import RowWithUndeclared, UndeclaredCell, UndeclaredCells
+from rowkey.rows.undeclared_cells import UndeclaredCells
 from rowkey.rows.value_sizes import estimate_mean_bytes
 from rowkey.schema import Bounds, FieldFacts
 
@@ -126,7 +126,7 @@ class Layout:
         )
 
     @cached_property
-    def _event_reader(self) -> EventReader:
+    def event_reader(self) -> EventReader:
         """The decoder of events, compiled once."""
         return EventReader(
             self.key,
@@ -179,18 +179,6 @@ class Layout:
         """
         return self.event_writer.encode_delete(row, timestamp, salt)
 
-    def encode_clearing_deletes(
-        self, row: Mapping[str, Any], *, timestamp: int = LATEST
-    ) -> list[Cell]:
-        """Return deletes of the cells of an event whose fields a row does not give.
-
-        Together with the cells of `encode_event` they replace the event.
-
-        Raises:
-            RowError: as `encode_event`.
-        """
-        return self.event_writer.encode_clearing_deletes(row, timestamp)
-
     def decode_events(self, row_key: bytes, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         """Return the events in one row.
 
@@ -209,70 +197,7 @@ class Layout:
 
         Cost: about 4 µs with three parts and three columns.
         """
-        return self._event_reader.decode_events(row_key, cells)
-
-    def find_undeclared_cells(self, row_key: bytes, cells: Iterable[Cell]) -> list[UndeclaredCell]:
-        """Return the puts of a row that are in no column of the design.
-
-        Args:
-            row_key: its key.
-            cells: its cells; deletes are ignored.
-
-        Raises:
-            RowError: the key has a time slice that cannot be decoded.
-
-        Cost: about 0.3 µs a cell.
-        """
-        return self.split_cells(row_key, cells)[1]
-
-    def split_cells(
-        self, row_key: bytes, cells: Iterable[Cell]
-    ) -> tuple[set[bytes], list[UndeclaredCell]]:
-        """Return which events of a row have declared cells, and its undeclared cells.
-
-        Args:
-            row_key: its key.
-            cells: its cells; deletes are ignored.
-
-        Returns:
-            The prefixes of the events, the empty one where a row holds one event; and the puts in
-            no column of the design, in their order.
-
-        Raises:
-            RowError: the key has a time slice that cannot be decoded.
-        """
-        return self._event_reader.split_cells(row_key, cells)
-
-    def decode_with_undeclared(
-        self, row_key: bytes, cells: Sequence[Cell], *, known: Mapping[str, Any] | None = None
-    ) -> list[RowWithUndeclared]:
-        """Return the events in one row with their undeclared cells, and what is no event.
-
-        Args:
-            row_key: its key.
-            cells: its puts, in their order.
-            known: the fields of the key, if they are known, so that it is not decoded.
-
-        Returns:
-            First the cells that belong to no event of a shared row, together; then each event, and
-            each that has undeclared cells only, in the order of the qualifiers.
-
-        Raises:
-            RowError: as `decode_events`.
-
-        Cost: two to three times that of `decode_events`.
-        """
-        return self._event_reader.decode_with_undeclared(row_key, cells, known)
-
-    def find_event_prefixes(
-        self, row_key: bytes, qualifiers: Iterable[bytes]
-    ) -> list[bytes | None]:
-        """Return the prefix of the event that each qualifier of a shared row names, or None.
-
-        Raises:
-            RowError: the key has a time slice that cannot be decoded.
-        """
-        return self._event_reader.find_event_prefixes(row_key, qualifiers)
+        return self.event_reader.decode_events(row_key, cells)
 
     def count_undeclared_cells(self, rows: Iterable[RowCells]) -> UndeclaredCells:
         """Return a summary of the undeclared cells of some rows.
@@ -285,44 +210,10 @@ class Layout:
         """
         summary = UndeclaredCells()
         for row_key, cells in rows:
-            event_prefixes, undeclared = self._event_reader.split_cells(row_key, cells)
+            event_prefixes, undeclared = self.event_reader.split_cells(row_key, cells)
             if undeclared:
                 summary.add_row(row_key, undeclared, event_prefixes)
         return summary
-
-    def decode_event(
-        self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]
-    ) -> dict[str, Any] | None:
-        """Return the event of a row whose key fields are known; None if it has no cell.
-
-        The fields of the key are taken from `row`, so that the key is not decoded. Only for layouts
-        with one event per row.
-
-        Args:
-            row: the fields of the key; others are ignored.
-            row_key: the key encoded from them.
-            cells: the puts of the row.
-
-        Raises:
-            RowError: the bytes of a value do not fit its field.
-        """
-        return self._event_reader.decode_event(row, row_key, cells)
-
-    def decode_rows(
-        self, row_keys: Sequence[bytes], cells: Sequence[Sequence[Cell]]
-    ) -> Iterator[list[dict[str, Any]]]:
-        """Yield the events of each of many rows, as `decode_events` returns them.
-
-        Args:
-            row_keys: their keys.
-            cells: the puts of each, in their order.
-
-        Raises:
-            RowError: as `decode_events`, for the first row.
-
-        Cost: about 2 µs a row with three parts and three columns, where they are many.
-        """
-        return self._event_reader.decode_rows(row_keys, cells)
 
     def find_qualifier_range(self, bounds: Bounds) -> tuple[bytes, bytes]:
         """Return the range of qualifiers of all events whose fields are within some bounds.

@@ -90,7 +90,9 @@ class RowGetter:
             selection = CellSelection(qualifier_range=(start, find_next_prefix(start)))
         (copies,) = self._read_places([self.writer.encode_row_keys(values)], selection)
         row = _merge_copies(copies)
-        stored = self.layout.decode_with_undeclared(*row, known=values) if row.cells else []
+        stored = (
+            self.layout.event_reader.decode_with_undeclared(*row, known=values) if row.cells else []
+        )
         found = next((one for one in stored if one.event_prefix == start), None)
         if found is not None and found.is_declared and not self._is_same_row(found.values, values):
             return None
@@ -219,7 +221,7 @@ class RowGetter:
     ) -> dict[str, Any] | None:
         """Return the event in the cells of a row; None if they are of a row with other values."""
         row, cells = row_cells
-        event = self.layout.decode_event(values, row, cells) if cells else None
+        event = self.layout.event_reader.decode_event(values, row, cells) if cells else None
         if event is None or (self.lossy_key_fields and not self._is_same_row(event, values)):
             return None
         return event

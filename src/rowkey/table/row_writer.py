@@ -175,7 +175,7 @@ class RowWriter:
         self.check_times(values)
         salt = secrets.randbelow(self.key.salt_count) if self.key.is_salted else None
         encoded_row = self._encode_event(values, LATEST, salt)
-        clears = self.layout.encode_clearing_deletes(values)
+        clears = self.layout.event_writer.encode_clearing_deletes(values)
         mutation = RowCells(encoded_row.row, [*_mark_preceding(clears), *encoded_row.cells])
         deletes = [*clears, *select_deletes(encoded_row.cells)]
         if self.key.is_salted:

@@ -52,7 +52,7 @@ def select_undeclared_rows(layout: Layout, cells: pa.RecordBatch) -> Iterator[Ro
 def split_undeclared_rows(
     layout: Layout, cells: pa.RecordBatch
 ) -> Iterator[tuple[bytes, set[bytes], list[UndeclaredCell]]]:
-    """Yield the key of each row with undeclared cells, with what `Layout.split_cells` returns.
+    """Yield the key of each row with undeclared cells, with what `split_cells` returns.
 
     Args:
         layout: the layout of the design.
@@ -64,7 +64,7 @@ def split_undeclared_rows(
     Cost: 10 to 30 ns a cell; 1 µs for each cell of a row that has undeclared cells.
     """
     for row_key, row_cells in select_undeclared_rows(layout, cells):
-        yield row_key, *layout.split_cells(row_key, row_cells)
+        yield row_key, *layout.event_reader.split_cells(row_key, row_cells)
 
 
 def _find_declared_cells(layout: Layout, table: EventCells) -> BoolArray:

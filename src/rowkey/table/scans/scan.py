@@ -535,7 +535,7 @@ class Scan:
         self, items: Sequence[ScanItem]
     ) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
         """Return the rows of items with their items."""
-        decode = self.design.layout.decode_rows
+        decode = self.design.layout.event_reader.decode_rows
         rows = decode([one.row for one in items], [one.cells for one in items])
         return ((item, row) for item, some in zip(items, rows, strict=True) for row in some)
 
@@ -547,7 +547,7 @@ class Scan:
         for item in items:
             try:
                 if self.counts_undeclared:
-                    rows = layout.decode_with_undeclared(item.row, item.cells)
+                    rows = layout.event_reader.decode_with_undeclared(item.row, item.cells)
                 else:
                     events = layout.decode_events(item.row, item.cells)
             except RowError as problem:
@@ -609,6 +609,6 @@ class Scan:
         if not self.residual and not layout.has_shared_rows:
             return layout.count_undeclared_cells(found)
         for row_key, cells in found:
-            for row in layout.decode_with_undeclared(row_key, cells):
+            for row in layout.event_reader.decode_with_undeclared(row_key, cells):
                 self._count_row(row_key, row, summary)
         return summary

@@ -90,7 +90,7 @@ def read_all_events(
         RowError: a key has a time slice that cannot be decoded.
     """
     for row, cells in rows:
-        prefixes = layout.find_event_prefixes(row, [cell.qualifier for cell in cells])
+        prefixes = layout.event_reader.find_event_prefixes(row, [cell.qualifier for cell in cells])
         events: dict[bytes, list[Cell]] = {}
         for prefix, cell in zip(prefixes, cells, strict=True):
             events.setdefault(prefix or b"", []).append(cell)
@@ -106,7 +106,7 @@ def _read_all_cells(
     That of a cell of no event is its qualifier, so that the order is that of the cells.
     """
     for row, cells in rows:
-        prefixes = layout.find_event_prefixes(row, [cell.qualifier for cell in cells])
+        prefixes = layout.event_reader.find_event_prefixes(row, [cell.qualifier for cell in cells])
         for prefix, cell in zip(prefixes, cells, strict=True):
             yield row, cell.qualifier if prefix is None else prefix, cell
 
