@@ -23,7 +23,6 @@ from rowkey.keys import bind_key
 from rowkey.regions import to_string_binary
 from rowkey.render import Redaction, build_report_document
 from rowkey.simulate import Simulation, run
-from rowkey.simulate.read_causes import build_read_load_result
 
 if TYPE_CHECKING:
     from rowkey.hotspots import ReadLoadResult
@@ -142,7 +141,7 @@ def test_no_remedy_names_a_key_under_which_a_read_costs_more(seed: int) -> None:
 def build_load_result(found: Simulation) -> ReadLoadResult:
     """Return the load of the first read of a simulation, in which causes are recognised."""
     read, cost, load = found.design.reads[0], found.reads[0], found.read_loads[0]
-    return build_read_load_result(found, read, cost, load)
+    return found._build_read_load_result(read, cost, load)
 
 
 def test_thousands_of_regions_are_printed_without_a_power_of_ten() -> None:

@@ -2,6 +2,7 @@
 
 from rowkey.design.companions import find_companion_obstacle, find_serving_companion
 from rowkey.design.design import Design
+from rowkey.design.design_regions import DesignRegions, compute_regions
 from rowkey.design.design_source import DesignSource, SourceMap, TextRange, parse_toml
 from rowkey.design.editor_schema import build_json_schema
 from rowkey.design.paths import BOM, KeyPath, format_path, format_toml_name
@@ -13,7 +14,7 @@ from rowkey.design.properties import (
     count_combined_values,
     derive_properties,
 )
-from rowkey.design.splits import BoundSplits, DesignRegions, compute_regions, list_key_prefixes
+from rowkey.design.splits import BoundSplits, list_key_prefixes
 from rowkey.design.toml_dump import format_toml_value
 from rowkey.design.toml_scanner import TomlSpans, find_spans
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.design.paths import format_path
 from rowkey.design.validation_messages import format_value
@@ -17,16 +17,9 @@ from rowkey.regions import (
     MAX_REGIONS,
     SPLIT_ALGORITHMS,
     Boundaries,
-    Sizing,
     SplitRequest,
-    choose_region_count,
     from_string_binary,
 )
-from rowkey.schema import FieldFacts, RowCounts
-
-if TYPE_CHECKING:
-    from rowkey.design.design import Design
-    from rowkey.workload import FamilySize
 
 MAX_PREFIXES = 65_536
 
@@ -97,47 +90,6 @@ class BoundSplits:
             self.compute_boundaries(key)
         except InvalidDesign as problem:
             mistakes.mistakes += problem.mistakes
-
-
-@dataclass(frozen=True, slots=True)
-class DesignRegions:
-    """The regions of a design.
-
-    Args:
-        boundaries: where they begin.
-        requested_count: how many the split algorithm was asked for; None where it decides that.
-        sizing: how many there should be, and why.
-    """
-
-    boundaries: Boundaries
-    requested_count: int | None
-    sizing: Sizing
-
-
-def compute_regions(
-    design: Design,
-    facts: Mapping[str, FieldFacts],
-    keys: Sequence[bytes] | None = None,
-    counts: RowCounts | None = None,
-    family_sizes: Mapping[str, FamilySize] | None = None,
-) -> DesignRegions:
-    """Return the regions of a design, with the count that sizing chooses where none is declared.
-
-    Args:
-        design: the design.
-        facts: what is known of its fields.
-        keys: keys of a sample, ascending; taken only where the boundaries follow from them.
-        counts: how many rows the events of a sample are.
-        family_sizes: the measured bytes of an event in each family.
-
-    Raises:
-        InvalidDesign: with everything the algorithm lacks.
-    """
-    demand = design.estimate_demand(facts, counts=counts, family_sizes=family_sizes)
-    cut, sizing = design.splits, choose_region_count(demand)
-    wanted = sizing.regions if cut.needs_count else cut.request.regions
-    used = keys if cut.needs_sample else None
-    return DesignRegions(cut.compute_boundaries(design.key, used, wanted), wanted, sizing)
 
 
 def _locate_mistake(path: str) -> str:

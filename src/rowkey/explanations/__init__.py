@@ -9,16 +9,16 @@ if TYPE_CHECKING:
         Explanation,
         FormattedRange,
         ReadKeyProposal,
-        explain_read,
+        format_explanation,
     )
-    from rowkey.explanations.explanation_text import format_explanation
+    from rowkey.explanations.read_explanation import explain_read
     from rowkey.explanations.table_choice import describe_plan_choice, explain_chosen_read
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "explanation": "Explanation FormattedRange ReadKeyProposal explain_read",
-            "explanation_text": "format_explanation",
+            "explanation": "Explanation FormattedRange ReadKeyProposal format_explanation",
+            "read_explanation": "explain_read",
             "table_choice": "describe_plan_choice explain_chosen_read",
         },
     )

@@ -1,30 +1,20 @@
-"""Explanations of reads: how a read runs and what it costs."""
+"""The explanation of a read, and its lines of text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, product
-from typing import Any
 
-from rowkey.errors import InvalidArgument
-from rowkey.explanations.explanation_text import format_explanation
-from rowkey.explanations.selectivity import estimate_selectivity
-from rowkey.keys import Field, Key
-from rowkey.messages import Message
-from rowkey.plan import BoundRead, KeyRange, Plan, plan_read
-from rowkey.schema import Bound, Bounds, Equal, FieldFacts, OneOf, Range, StartsWith, Value
+from rowkey.messages import format_number
+from rowkey.proposals import ANOTHER_KEY
 
-MAX_SHOWN_RANGES = 3
-"""Maximum number of ranges that are described."""
-MAX_LISTED_VALUES = 5
-"""Maximum number of values of a list that are shown."""
-
-FULL_SCAN_WARNING = "nothing in the key narrows this read: every row of the table is read"
-SORT_WARNING = (
-    "the key gives this order in neither direction: all rows of the answer are read and sorted in "
-    "memory before the first is returned"
-)
+_ORDER_TEXTS = {
+    "forwards": "as requested; ranges are merged by the bytes after their prefixes",
+    "backwards": (
+        "as requested; ranges are read backwards and merged by the bytes after their prefixes"
+    ),
+    "sorted": "sorted in memory",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,202 +103,97 @@ class Explanation:
         return "\n".join(format_explanation(self))
 
 
-def explain_read(
-    key: Key,
-    read: BoundRead,
-    *,
-    limit: int | None = None,
-    facts: Mapping[str, FieldFacts] | None = None,
-) -> Explanation:
-    """Explain how a read runs, what it costs, and whether another key would serve it better.
+def format_explanation(explanation: Explanation, name: str = "") -> Iterator[str]:
+    """Yield the explanation of a read as lines of text.
 
     Args:
-        key: the bound row key.
-        read: the bounds and the requested order.
-        limit: the maximum number of rows, or None for all.
-        facts: statistics of the fields, to estimate the rows read.
-
-    Cost: one plan.
-
-    >>> from rowkey.keys import bind_key
-    >>> from rowkey.plan import BoundRead
-    >>> key = bind_key("[bucket(host, 16)][host][ts]", {"host": "text", "ts": "timestamp_ms"})
-    >>> found = explain_read(key, BoundRead({"host": Equal("web-1")}))
-    >>> found.access_type, found.fan_out, found.pinned_parts
-    ('scan', 1, ('bucket(host, 16)', 'host'))
+        explanation: the explanation.
+        name: what the read is called, or an empty string.
     """
-    plan = plan_read(key, read.bounds, read.order)
-    access_type = _find_access_type(plan)
-    order_method = _find_order_method(plan, read)
-    is_slow = (plan.is_full_scan and bool(read.bounds)) or plan.needs_sort
-    return Explanation(
-        key=str(key),
-        conditions=tuple(
-            _format_condition(key.declared_fields[n], bound) for n, bound in read.bounds.items()
-        ),
-        order=tuple(map(str, read.order)),
-        limit=limit,
-        access_type=access_type,
-        fan_out=plan.fan_out,
-        ranges=tuple(
-            _format_range(key, plan, key_range)
-            for key_range in islice(plan.ranges, MAX_SHOWN_RANGES)
-        ),
-        pinned_parts=(
-            tuple(map(str, key.terms[: plan.pinned_count])) if access_type != "nothing" else ()
-        ),
-        narrowed_part=_find_narrowed_part(key, plan),
-        residual_fields=plan.residual_fields,
-        order_method=order_method,
-        natural_order=tuple(map(str, plan.row_order)),
-        rows_read=_estimate_rows_read(key, plan, read.bounds, facts or {}),
-        warnings=tuple(_build_warnings(plan, read, access_type, order_method, limit)),
-        needs_key=is_slow and not plan.is_point and access_type != "nothing",
+    yield _format_line(
+        "read", f"{name}: {_format_read(explanation)}" if name else _format_read(explanation)
     )
-
-
-def _find_access_type(plan: Plan) -> str:
-    """Return how a plan reads the table: `nothing`, `get`, `scan` or `full scan`."""
-    if not plan.fan_out:
-        return "nothing"
-    if plan.is_full_scan:
-        return "full scan"
-    return "get" if plan.is_point else "scan"
-
-
-def _find_order_method(plan: Plan, read: BoundRead) -> str:
-    """Return how the rows get their order: `free`, `sorted`, `forwards` or `backwards`."""
-    if not read.order:
-        return "free"
-    if plan.needs_sort:
-        return "sorted"
-    return "backwards" if plan.is_backwards else "forwards"
-
-
-def _find_narrowed_part(key: Key, plan: Plan) -> str:
-    """Return the key part that the read limits to a range; empty if there is none."""
-    is_whole = all(not one.low and not one.high for one in plan.intervals)
-    if is_whole or not plan.fan_out or plan.pinned_count == len(key.terms):
-        return ""
-    return str(key.terms[plan.pinned_count])
-
-
-def _build_warnings(
-    plan: Plan, read: BoundRead, access_type: str, order_method: str, limit: int | None
-) -> Iterator[str]:
-    """Yield the warnings about the costs of a read."""
-    if access_type == "nothing":
-        return
-    if plan.is_full_scan and read.bounds:
-        yield FULL_SCAN_WARNING
-    if order_method == "sorted" and not plan.is_point:
-        saved = "" if limit is None else f"; the limit of {limit:,} does not reduce them"
-        yield f"{SORT_WARNING}{saved}"
-
-
-def _format_range(key: Key, plan: Plan, key_range: KeyRange) -> FormattedRange:
-    """Return a range of row keys with a readable description."""
-    front = _find_pinned_bytes(plan, key_range)
-    shared = key.format_prefix(front)
-    if plan.is_point:
-        return FormattedRange(key_range.start, key_range.stop, shared)
-    low = _format_range_end(key, shared, key_range.start) if key_range.start != front else ""
-    is_inside = key_range.stop.startswith(front) and key_range.stop
-    high = _format_range_end(key, shared, key_range.stop) if is_inside else ""
-    return FormattedRange(key_range.start, key_range.stop, _describe_range(shared, low, high))
-
-
-def _describe_range(shared: str, low: str, high: str) -> str:
-    """Describe a range of row keys by the common prefix of its keys and by its ends."""
-    ends = ""
-    if low and high:
-        ends = Message("range.from_to", "from {low} up to {high}", low=low, high=high)
-    elif low:
-        ends = Message("range.from", "from {low}", low=low)
-    elif high:
-        ends = Message("range.to", "up to {high}", high=high)
-    if shared and ends:
-        return Message("range.within", "{shared}, {ends}", shared=shared, ends=ends)
-    return shared or ends or Message("range.all", "every row")
-
-
-def _find_pinned_bytes(plan: Plan, key_range: KeyRange) -> bytes:
-    """Return the bytes of the pinned key parts at the start of a range."""
-    if plan.is_point or plan.merge_prefix_count == plan.pinned_count:
-        return key_range.start if plan.is_point else key_range.prefix
-    fronts = map(b"".join, product(*plan.pinned_values))
-    return max((front for front in fronts if key_range.start.startswith(front)), key=len)
-
-
-def _format_range_end(key: Key, shared: str, end: bytes) -> str:
-    """Describe one end of a range, without the prefix that all its keys share."""
-    return key.format_prefix(_pad_range_end(key, end)).removeprefix(f"{shared}, ")
-
-
-def _pad_range_end(key: Key, end: bytes) -> bytes:
-    """Return a range end with its last key part padded with zero bytes."""
-    at = 0
-    for part in key.parts:
-        width = part.framing.width
-        if at < len(end) and width is not None and len(end) < at + width:
-            return end.ljust(at + width, b"\0")
-        try:
-            at = part.find_end(end, at)
-        except InvalidArgument:
-            break
-    return end
-
-
-def _format_condition(field: Field, bound: Bound) -> str:
-    """Return the bound of a field as a condition of a design file."""
-    name = field.name
-    match bound:
-        case Equal(value):
-            return f"{name} = {_format_value(field, value)}"
-        case OneOf(values):
-            listed = [_format_value(field, one) for one in values[:MAX_LISTED_VALUES]]
-            more = [f"… {len(values):,} in all"] if len(values) > MAX_LISTED_VALUES else []
-            return f"{name} in ({', '.join(listed + more)})"
-        case StartsWith(prefix):
-            return f"{name} starts with {_quote_value(prefix)}"
-    assert isinstance(bound, Range)
-    low = f"{name} {'>=' if bound.includes_low else '>'} {_format_value(field, bound.low)}"
-    high = f"{name} {'<=' if bound.includes_high else '<'} {_format_value(field, bound.high)}"
-    ends = [text for end, text in ((bound.low, low), (bound.high, high)) if end is not None]
-    return " and ".join(ends)
-
-
-def _format_value(field: Field, value: Value) -> str:
-    """Return a field's value for a message."""
-    if value is None:
-        return "null"
-    return _quote_value(value) if isinstance(value, str | bytes) else field.type.format_value(value)
-
-
-def _quote_value(value: str | bytes) -> str:
-    """Return text in quotes, or bytes as quoted hexadecimal digits."""
-    text = value if isinstance(value, str) else value.hex()
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _estimate_rows_read(
-    key: Key, plan: Plan, bounds: Bounds, facts: Mapping[str, FieldFacts]
-) -> float | None:
-    """Estimate the rows read per row of the answer; None if too little is known.
-
-    It is unknown if the ranges narrow a field but its condition is also tested row by row.
-    """
-    if not plan.fan_out:
-        return None
-    reached = key.parts[: plan.pinned_count + 1] if not plan.is_full_scan else ()
-    touched = {name for part in reached for name in part.fields}
-    share = 1.0
-    for name in plan.residual_fields:
-        known: Any = facts.get(name)
-        one = (
-            estimate_selectivity(key.declared_fields[name], bounds[name], known) if known else None
+    if explanation.table:
+        yield _format_line("table", f"{explanation.table}: {explanation.table_reason}")
+    yield _format_line("key", explanation.key)
+    yield _format_line("runs", _format_access(explanation))
+    for number, formatted_range in enumerate(explanation.ranges):
+        yield _format_line("" if number else "ranges", formatted_range.description)
+    if explanation.fan_out > len(explanation.ranges):
+        yield _format_line("", f"… {explanation.fan_out:,} in all")
+    if explanation.residual_fields:
+        yield _format_line(
+            "tests", f"{', '.join(explanation.residual_fields)} of each row, after reading"
         )
-        if one is None or name in touched:
-            return None
-        share *= one
-    return 1 / share if share else None
+    if explanation.fan_out:
+        yield from _format_order(explanation)
+    if explanation.rows_read is not None:
+        yield _format_line(
+            "reads", f"{_format_row_count(explanation.rows_read)} for each row of the answer"
+        )
+    for warning in explanation.warnings:
+        yield _format_line("note", f"{warning}.")
+    if explanation.needs_key:
+        yield from _format_proposal(explanation)
+
+
+def _format_line(label: str, text: str) -> str:
+    """Return a line of text with its label in a column of 8 characters."""
+    return f"{label:8}{text}"
+
+
+def _format_read(explanation: Explanation) -> str:
+    """Return the conditions, the order and the limit of a read as text."""
+    text = " and ".join(explanation.conditions) or "all rows"
+    if explanation.order:
+        text += f", order {', '.join(explanation.order)}"
+    return text if explanation.limit is None else f"{text}, limit {explanation.limit:,}"
+
+
+def _format_access(explanation: Explanation) -> str:
+    """Return how the read accesses the table: by get, scan or full scan, and its ranges."""
+    if explanation.access_type == "nothing":
+        return "not at all: no row can meet the conditions"
+    noun = "key" if explanation.access_type == "get" else "range"
+    text = (
+        f"as a {explanation.access_type} of {explanation.fan_out:,} "
+        f"{noun}{'' if explanation.fan_out == 1 else 's'}"
+    )
+    if explanation.pinned_parts:
+        verb = "has" if len(explanation.pinned_parts) == 1 else "have"
+        text += f"; {', '.join(explanation.pinned_parts)} {verb} constant bytes in each"
+    return f"{text}; a range of {explanation.narrowed_part}" if explanation.narrowed_part else text
+
+
+def _format_order(explanation: Explanation) -> Iterator[str]:
+    """Yield the line about the order in which rows come."""
+    if explanation.order_method in _ORDER_TEXTS:
+        yield _format_line("order", _ORDER_TEXTS[explanation.order_method])
+    elif explanation.natural_order and explanation.access_type != "get":
+        yield _format_line(
+            "order", f"none requested; rows come by {', '.join(explanation.natural_order)}"
+        )
+
+
+def _format_row_count(rows: float) -> str:
+    """Return a rounded number of rows as text."""
+    count = format_number(rows, 2)
+    return f"{count} row" if count == "1" else f"about {count} rows"
+
+
+def _format_proposal(explanation: Explanation) -> Iterator[str]:
+    """Yield the lines about a key that would serve the read better."""
+    new = explanation.proposal
+    if new is None:
+        yield _format_line("propose", ANOTHER_KEY)
+        return
+    ranges = f"{new.fan_out:,} range{'' if new.fan_out == 1 else 's'}"
+    yield _format_line("propose", new.remedy)
+    yield _format_line("", f"it would read {ranges} for this answer")
+    if new.moved_fields:
+        remark = (
+            "is a column now; rows may lack it only if it is declared nullable"
+            if len(new.moved_fields) == 1
+            else "are columns now; rows may lack only those that are declared nullable"
+        )
+        yield _format_line("", f"{', '.join(new.moved_fields)} {remark}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rowkey.explanations.explanation import Explanation, explain_read
+from rowkey.explanations.explanation import Explanation
+from rowkey.explanations.read_explanation import explain_read
 from rowkey.keys import Key
 from rowkey.plan import BoundRead, Plan, choose_plan, plan_read
 from rowkey.schema import FieldFacts

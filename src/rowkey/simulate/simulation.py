@@ -24,6 +24,7 @@ from rowkey.hotspots import (
     LoadResult,
     MeasuredSkew,
     ReadCauseFinding,
+    ReadLoadResult,
     Skew,
     TimeDensity,
     assign_row_codes,
@@ -38,12 +39,12 @@ from rowkey.hotspots import (
     recognise_read_causes,
 )
 from rowkey.messages import Message, pluralize
+from rowkey.plan import DeclaredRead
 from rowkey.regions import Boundaries, RegionGrowth, locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
 from rowkey.simulate.entity_chance import EntityChance
 from rowkey.simulate.operation_map import OperationMap
 from rowkey.simulate.part_peak import MIN_FACTOR, PartGrowth
-from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_cost import ReadCost
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.read_simulator import ReadSimulator
@@ -862,10 +863,34 @@ class Simulation:
         return {
             read.name: []
             if cost.is_full_scan
-            else recognise_read_causes(build_read_load_result(self, read, cost, loads[read.name]))
+            else recognise_read_causes(self._build_read_load_result(read, cost, loads[read.name]))
             for read, cost in costs
             if read.name in loads
         }
+
+    def _build_read_load_result(
+        self, read: DeclaredRead, cost: ReadCost, load: ReadLoad
+    ) -> ReadLoadResult:
+        """Return the measured load of a read as its causes are recognised in it."""
+        assert cost.load is not None
+        placements, writes = self.replay.placements, self.replay.writes
+        region_servers = placements.assignments[0]
+        asked = [len(np.unique(region_servers[one.regions])) for one in cost.load.trials]
+        used = int((placements.sum_by_server(writes) > 0).sum())
+        return ReadLoadResult(
+            self.design,
+            self.facts,
+            read,
+            self.sampled_rows,
+            self.load_result.regions,
+            region_servers,
+            load.regions.operations / load.rate,
+            load.servers.operations / load.rate,
+            cost.regions[0],
+            float(np.mean(asked)),
+            used or placements.servers,
+            load.servers.level == "even",
+        )
 
     @cached_property
     def growth(self) -> RegionGrowth | None:

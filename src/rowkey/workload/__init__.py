@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rowkey.workload.disk_size import FamilySize, SampledEvents, measure_family_sizes
     from rowkey.workload.distinct_counter import DistinctCounter
     from rowkey.workload.distributions import DISTRIBUTIONS as DISTRIBUTIONS
+    from rowkey.workload.event_batch import EventBatch, compute_max_events, split_events
     from rowkey.workload.event_store import EventStore
     from rowkey.workload.field_profile import FieldProfile
     from rowkey.workload.formats import FORMATS as FORMATS
@@ -36,13 +37,10 @@ if TYPE_CHECKING:
     from rowkey.workload.reservoir import RESERVOIR_CAPACITY, Reservoir
     from rowkey.workload.sample_cache import allow_sample_cache
     from rowkey.workload.sample_file import (
-        EventBatch,
         SampleFile,
         choose_format,
-        compute_max_events,
         open_sample,
         record_sample,
-        split_events,
         to_clock_ms,
     )
     from rowkey.workload.sample_streams import find_format_suffix
@@ -104,10 +102,8 @@ else:
             "records": "SkippedRows",
             "reservoir": "RESERVOIR_CAPACITY Reservoir",
             "sample_cache": "allow_sample_cache",
-            "sample_file": (
-                "EventBatch SampleFile to_clock_ms choose_format open_sample record_sample "
-                "split_events compute_max_events"
-            ),
+            "event_batch": "EventBatch split_events compute_max_events",
+            "sample_file": "SampleFile to_clock_ms choose_format open_sample record_sample",
             "sample_streams": "find_format_suffix",
             "sample_summary": "KeyedEvents SampleSummary",
             "server_load": (

@@ -7,8 +7,8 @@ from typing import Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.workload.batch_store import BatchStore
+from rowkey.workload.event_batch import EventBatch
 from rowkey.workload.reservoir import decode_rows
-from rowkey.workload.sample_file import EventBatch
 
 MAX_RUN_EVENTS = 1 << 20
 """Events sorted in memory at a time; more are sorted in runs, which are then merged."""

@@ -12,7 +12,7 @@ from rowkey.workload.reservoir import Reservoir
 
 if TYPE_CHECKING:
     from rowkey.keys import Field
-    from rowkey.workload.sample_file import EventBatch
+    from rowkey.workload.event_batch import EventBatch
 
 
 class FieldProfile:

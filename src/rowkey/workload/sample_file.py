@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from rowkey.workload.arrow_source import ArrowSource, SampleInput
 from rowkey.workload.columnar.batches import read_batches
 from rowkey.workload.compression import find_compression
 from rowkey.workload.contract import SampleFormat
+from rowkey.workload.event_batch import EventBatch
 from rowkey.workload.formats import FORMATS
 from rowkey.workload.joined_columns import expand_names
 from rowkey.workload.logs.known_logs import KNOWN_LOGS
@@ -28,66 +29,7 @@ from rowkey.workload.values.time_range import TimeRangeCheck
 from rowkey.workload.values.typed_columns import convert_column, mark_blanks
 
 if TYPE_CHECKING:
-    from rowkey.keys import ColumnBatch, Field, FieldColumn, Key
-
-
-@dataclass(slots=True)
-class EventBatch:
-    """Events in the order of their arrival.
-
-    Args:
-        rows: a column for each field that was asked for.
-        clock_ms: when each happened or arrived, in milliseconds since 1970; None if nothing tells.
-        row_numbers: the number of each among the rows of its file, from 1; None where it has no
-            file.
-    """
-
-    rows: pa.RecordBatch
-    clock_ms: np.ndarray[Any, Any] | None
-    row_numbers: np.ndarray[Any, Any] | None = None
-    _columns: dict[str, FieldColumn] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return int(self.rows.num_rows)
-
-    def get_column(self, declared_field: Field) -> FieldColumn:
-        """Return the values of a field, ready to be encoded; computed once.
-
-        Raises:
-            RowError: the events lack the field, or it has no such value.
-        """
-        from rowkey.keys import build_field_column, build_missing_column_error
-
-        column = self._columns.get(declared_field.name)
-        if column is None or column.declared_field.type is not declared_field.type:
-            index = self.rows.schema.get_field_index(declared_field.name)
-            if index < 0:
-                raise build_missing_column_error(declared_field.name, self.rows)
-            column = build_field_column(declared_field, self.rows.column(index))
-            self._columns[declared_field.name] = column
-        return column
-
-    def get_key_columns(self, key: Key) -> ColumnBatch:
-        """Return the fields of a row key, ready to be encoded as if every salt were 0.
-
-        Raises:
-            RowError: the events lack a field, or it has no such value.
-        """
-        from rowkey.keys import ColumnBatch
-
-        columns = {name: self.get_column(one) for name, one in key.fields.items()}
-        return ColumnBatch(columns, len(self), np.zeros(len(self), np.int64))
-
-    def select_fields(self, names: Sequence[str]) -> EventBatch:
-        """Return the events with some of their fields."""
-        return EventBatch(self.rows.select(names), self.clock_ms, self.row_numbers)
-
-    def slice(self, start: int, stop: int) -> EventBatch:
-        """Return the events from index `start` up to `stop`."""
-        rows = self.rows.slice(start, stop - start)
-        clock = None if self.clock_ms is None else self.clock_ms[start:stop]
-        numbers = None if self.row_numbers is None else self.row_numbers[start:stop]
-        return EventBatch(rows, clock, numbers)
+    from rowkey.keys import Field
 
 
 REFUSED_VALUE_REMEDY = "Use an encoding that takes all values of the field, or correct the file."
@@ -95,32 +37,6 @@ MIN_SKIPPED_ROWS = 20
 """Skipped rows below which a file is read all the same, unless they are most of its rows."""
 MAX_ALLOWED_SHARE = 0.9
 """Share of skipped rows above which a file is read wrong, and allowing them is no remedy."""
-MAX_BATCH_BYTES = 1 << 25
-"""Bytes of the events, with their row keys, that are handed on at once."""
-
-
-def split_events(events: EventBatch, event_bytes: int) -> Iterator[EventBatch]:
-    """Return events in batches of at most a bounded number of bytes.
-
-    Args:
-        events: the events.
-        event_bytes: bytes that each of them takes, with its row key.
-    """
-    max_events = compute_max_events(event_bytes)
-    if len(events) <= max_events:
-        yield events
-        return
-    for start in range(0, len(events), max_events):
-        yield events.slice(start, min(start + max_events, len(events)))
-
-
-def compute_max_events(event_bytes: int) -> int:
-    """Return how many events are handed on at once.
-
-    Args:
-        event_bytes: bytes that each of them takes, with its row key.
-    """
-    return max(MAX_BATCH_BYTES // max(event_bytes, 1), 1)
 
 
 @dataclass(slots=True)

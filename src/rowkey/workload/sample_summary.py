@@ -15,9 +15,10 @@ from rowkey.messages import pluralize
 from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts, RowCounts
 from rowkey.workload.disk_size import FamilySize, SampledEvents, measure_family_sizes
 from rowkey.workload.distinct_counter import DistinctCounter
+from rowkey.workload.event_batch import EventBatch
 from rowkey.workload.field_profile import FieldProfile
 from rowkey.workload.records import SkippedRows
-from rowkey.workload.sample_file import EventBatch, SampleFile
+from rowkey.workload.sample_file import SampleFile
 from rowkey.workload.write_pattern import WritePattern
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import Message
 from rowkey.workload.contract import Distribution, build_rng, scatter_ranks
 from rowkey.workload.distributions import DISTRIBUTIONS
-from rowkey.workload.sample_file import EventBatch, split_events
+from rowkey.workload.event_batch import EventBatch, split_events
 from rowkey.workload.write_pattern import DEFAULT_EVENTS_PER_S, WritePattern
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, cast
+from typing import Protocol, cast
 
 from rowkey.cells import LATEST, Cell, CellType, RowCells, check_row
 from rowkey.errors import InvalidArgument
@@ -23,10 +23,6 @@ from rowkey.hbase.wire.proto import (
     encode_varint,
 )
 from rowkey.messages import format_value, pluralize
-
-if TYPE_CHECKING:
-    from rowkey.hbase.requests.multi import Action
-
 
 APPEND, INCREMENT, PUT, DELETE = range(4)
 """Types of mutations. Source: MutationProto.MutationType of Client.proto."""
@@ -223,7 +219,16 @@ _ROW_KEY_HEADS = tuple(bytes((0x12, row + 6, 0x0A, row)) for row in range(_SHORT
 """The bytes between the index and the row key, by the length of the row key."""
 
 
-def encode_actions(actions: Sequence[Action], *, sync: bool = False) -> tuple[bytes, bytes]:
+class RowAction(Protocol):
+    """A request about one row that may be an action of a batch."""
+
+    def encode_action(self) -> tuple[bytes, bytes]:
+        """Encode the request as a field of a protobuf Action, and its cells as a cell block."""
+
+
+def encode_actions(
+    actions: Sequence[RowCells | RowAction], *, sync: bool = False
+) -> tuple[bytes, bytes]:
     """Encode actions as fields of one protobuf RegionAction, and their cells as a cell block.
 
     Args:
@@ -262,7 +267,9 @@ def encode_actions(actions: Sequence[Action], *, sync: bool = False) -> tuple[by
     return b"".join(parts), _encode_action_cells(actions, cells_by_index)
 
 
-def _encode_action_cells(actions: Sequence[Action], cells_by_index: Mapping[int, bytes]) -> bytes:
+def _encode_action_cells(
+    actions: Sequence[RowCells | RowAction], cells_by_index: Mapping[int, bytes]
+) -> bytes:
     """Encode the cells of all actions as a cell block."""
     if not cells_by_index:
         return encode_rows(cast("Sequence[RowCells]", actions))
