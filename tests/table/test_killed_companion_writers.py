@@ -22,5 +22,5 @@ def test_killed_writers_leave_no_row_missing_in_a_companion(tmp_path: Path) -> N
             time.sleep(random.uniform(0, 0.4))
             writers.verify()
     assert KILLS == writers.kill_count
-    assert writers.acknowledged_count > 10 * KILLS
+    assert writers.acknowledged_count > 3 * KILLS
     print(writers.acknowledged_count, writers.differing_count, writers.repaired_rows)
