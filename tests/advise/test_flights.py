@@ -166,7 +166,7 @@ def flights(sample: Path) -> Flights:
 
 
 @pytest.fixture(scope="module")
-def asked_flights(sample: Path) -> Flights:
+def flights_with_reads(sample: Path) -> Flights:
     """Return all of the sample, of which reads are asked, with the counts made by hand."""
     return Flights(sample, is_whole=True)
 
@@ -289,15 +289,15 @@ def test_ranges_of_each_read_equal_the_prefixes_counted_by_hand(
 
 
 def test_only_a_time_first_key_reads_just_the_rows_of_a_day(
-    flights_comparison: Comparison, asked_flights: Flights
+    flights_comparison: Comparison, flights_with_reads: Flights
 ) -> None:
     """A key that begins with the time reads only the day's rows, and others read all."""
-    day = asked_flights.count_within_day(asked_flights.seconds)
+    day = flights_with_reads.count_within_day(flights_with_reads.seconds)
     returned = list_values(flights_comparison, "rows_returned", A_DAY)
     assert pytest.approx([day] * 3, rel=0.03) == returned[:3]
-    left = asked_flights.count_within_day(asked_flights.last)
+    left = flights_with_reads.count_within_day(flights_with_reads.last)
     assert pytest.approx(left, rel=0.15) == returned[3]
-    by_hand = [1.0, 1.0, len(asked_flights) / day, len(asked_flights.last) / left]
+    by_hand = [1.0, 1.0, len(flights_with_reads) / day, len(flights_with_reads.last) / left]
     assert pytest.approx(by_hand, rel=0.15) == list_values(
         flights_comparison, "read_per_returned", A_DAY
     )
@@ -308,11 +308,11 @@ def test_only_a_time_first_key_reads_just_the_rows_of_a_day(
 
 
 def test_only_a_flight_first_key_reads_just_the_rows_of_a_flight(
-    flights_comparison: Comparison, asked_flights: Flights
+    flights_comparison: Comparison, flights_with_reads: Flights
 ) -> None:
     """A key that begins with the flight reads only its rows, others until ten came."""
     # By the remainder all rows are in one of sixteen ranges, each of which is asked for four first.
-    by_hand = [asked_flights.count_rows_until_ten(first) for first in (10, 4)]
+    by_hand = [flights_with_reads.count_rows_until_ten(first) for first in (10, 4)]
     costs = [
         next(cost for cost in one.simulation.reads if cost.name == HISTORY)
         for one in flights_comparison.designs
@@ -326,12 +326,12 @@ def test_only_a_flight_first_key_reads_just_the_rows_of_a_flight(
 
 
 def test_a_design_without_reads_is_compared_by_the_reads_of_the_other_designs(
-    flights_comparison: Comparison, asked_flights: Flights
+    flights_comparison: Comparison, flights_with_reads: Flights
 ) -> None:
     """A design that declares no read is compared by the other designs' reads as well."""
     returned = list_values(flights_comparison, "rows_returned", "history of a flight")
     assert returned[0] == returned[1] == returned[2]
-    assert pytest.approx(asked_flights.latest_ten, rel=0.03) == returned[0]
+    assert pytest.approx(flights_with_reads.latest_ten, rel=0.03) == returned[0]
     assert 1.0 == returned[3]
 
 

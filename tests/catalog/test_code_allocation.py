@@ -190,7 +190,6 @@ def test_concurrent_allocations_do_not_exceed_the_width_of_an_id(tmp_path: Path)
 
 
 def test_a_simulated_dictionary_gives_no_id_above_the_width() -> None:
-    """The dictionary of a simulation gives no ids above the width either."""
     some = FirstSeenDictionary()
     some.assign_ids({"host": ["a", "b"], "app": ["x"]}, {"host": 2})
     with pytest.raises(RowError, match="no id left for a new value, which would get the id 3"):

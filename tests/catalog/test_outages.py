@@ -308,7 +308,6 @@ def retry_until_answered(call: Callable[[], T]) -> T:
 def test_of_two_writers_that_lose_answers_only_the_one_that_reports_success_won(
     zookeeper: ZooKeeper, root: str, runs: int
 ) -> None:
-    """Of two writers that lose answers exactly the one that reports success has won."""
     with link_zookeeper(zookeeper) as left, link_zookeeper(zookeeper) as right:
         catalogs = [open_catalog(way.url(root, "20s")) for way in (left, right)]
         catalogs[0].write("logs", FIRST, None)

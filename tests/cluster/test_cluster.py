@@ -131,7 +131,7 @@ def test_regions_of_a_killed_server_are_served_by_others_with_all_rows(
     assert set(hbase_cluster.server_names) == set(hbase_cluster.places())
 
 
-def test_killing_an_unknown_process_names_the_known_ones(hbase_cluster: Cluster) -> None:
+def test_killing_an_unknown_process_lists_the_known_processes(hbase_cluster: Cluster) -> None:
     """Killing an unknown process raises an error that names the known ones."""
     with pytest.raises(ValueError, match=r"server4; there are zookeeper, master, server1"):
         hbase_cluster.kill("server4")

@@ -164,7 +164,6 @@ def test_a_scan_returns_the_rows_between_its_bounds_in_its_direction(
 def test_increments_and_appends_return_the_new_values_in_order(
     hbase_judge: Judge, table: str
 ) -> None:
-    """Increments and appends return the new values in the order given."""
     amounts = [("e", b"n", 5), ("d", b"n", -1)]
     pieces = [("d", b"t", b"ab")]
     assert [5, -1] == hbase_judge.increment(table, b"count", amounts)

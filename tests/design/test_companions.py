@@ -146,7 +146,7 @@ def test_a_companion_path_that_is_no_design_file_is_a_mistake(tmp_path: Path, fi
         ('["other.toml"]', "companions"),
     ],
 )
-def test_companions_of_a_wrong_type_or_number_are_mistakes(
+def test_companions_of_a_wrong_toml_type_or_too_many_are_mistakes(
     tmp_path: Path, declared: str, mistake: str
 ) -> None:
     """Values of other types, and too many companions, are mistakes."""
@@ -157,7 +157,6 @@ def test_companions_of_a_wrong_type_or_number_are_mistakes(
 
 
 def test_mistakes_of_a_main_design_and_its_companions_are_reported_together(tmp_path: Path) -> None:
-    """Mistakes of the main design and of several companions are reported together."""
     path = write_pair(tmp_path, COMPANION.replace("u64", "u8").replace('"other"', '"x"'))
     text = path.read_text("utf-8").replace('"other.toml" }', '"other.toml", b = "b.toml" }')
     path.write_text(text.replace("note ", "nota : "), encoding="utf-8")

@@ -15,7 +15,7 @@ RESULTS: dict[str, Any] = json.loads(cases.MEASURED.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", cases.PAGES, ids=lambda page: page.stem)
-def test_tables_of_the_page_equal_the_results_of_make_proof(page: Path) -> None:
+def test_tables_of_a_case_page_equal_the_results_of_make_proof(page: Path) -> None:
     """The tables of a page are what `make proof` generates from its results."""
     text = page.read_text(encoding="utf-8")
     assert cases.OPENING in text
@@ -34,7 +34,9 @@ def test_regions_and_servers_counted_the_predicted_writes_and_reads(name: str) -
 
 @pytest.mark.long
 @pytest.mark.parametrize("page", cases.PAGES, ids=lambda page: page.stem)
-def test_every_example_prints_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+def test_every_example_of_a_case_page_prints_what_the_page_shows(
+    page: Path, tmp_path: Path
+) -> None:
     """Every example prints what the page shows, and the designs are those that were measured."""
     for outcome in run_page(page.read_text(encoding="utf-8"), tmp_path):
         if not outcome.is_as_written:

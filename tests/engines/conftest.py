@@ -56,6 +56,6 @@ def store(bench: Bench) -> Store:
 
 
 @pytest.fixture
-def deep(bench: Bench) -> Store:
+def versioned_store(bench: Bench) -> Store:
     """Return a table of one family that keeps three versions."""
     return bench.create([Family("d", versions=3)])

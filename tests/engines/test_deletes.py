@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 EVERY_KIND = [kind for kind in CellType if kind != CellType.PUT]
 
 
-def test_delete_hides_only_the_put_of_its_timestamp(deep: Store) -> None:
+def test_delete_hides_only_the_put_of_its_timestamp(versioned_store: Store) -> None:
     """DELETE hides the put of its timestamp, and nothing else."""
     for at in (1, 2, 3):
-        put(deep, b"r", at=at)
-    delete(deep, b"r", CellType.DELETE, 2, b"q")
-    assert [3, 1] == read_times(deep, b"r", versions=3)
+        put(versioned_store, b"r", at=at)
+    delete(versioned_store, b"r", CellType.DELETE, 2, b"q")
+    assert [3, 1] == read_times(versioned_store, b"r", versions=3)
 
 
-def test_delete_column_hides_all_versions_up_to_its_timestamp(deep: Store) -> None:
+def test_delete_column_hides_all_versions_up_to_its_timestamp(versioned_store: Store) -> None:
     for at in (1, 2, 3):
-        put(deep, b"r", at=at)
-        put(deep, b"r", b"other", at)
-    delete(deep, b"r", CellType.DELETE_COLUMN, 2, b"q")
-    assert [3, 2, 1, 3] == read_times(deep, b"r", versions=3)
+        put(versioned_store, b"r", at=at)
+        put(versioned_store, b"r", b"other", at)
+    delete(versioned_store, b"r", CellType.DELETE_COLUMN, 2, b"q")
+    assert [3, 2, 1, 3] == read_times(versioned_store, b"r", versions=3)
 
 
 def test_delete_family_hides_all_columns_of_its_family_up_to_its_timestamp(bench: Bench) -> None:
@@ -73,13 +73,15 @@ def test_a_read_of_a_qualifier_range_shows_no_cells_of_a_deleted_family(
     assert [b"in", b"after"] == read_values(store, b"a", qualifier_range=(b"r", b""))
 
 
-def test_delete_family_version_hides_the_puts_of_exactly_its_timestamp(deep: Store) -> None:
+def test_delete_family_version_hides_the_puts_of_exactly_its_timestamp(
+    versioned_store: Store,
+) -> None:
     """DELETE_FAMILY_VERSION hides the puts of all columns with its very timestamp."""
     for at in (1, 2, 3):
-        put(deep, b"r", b"a", at)
-        put(deep, b"r", b"b", at)
-    delete(deep, b"r", CellType.DELETE_FAMILY_VERSION, 2)
-    assert [3, 1, 3, 1] == read_times(deep, b"r", versions=3)
+        put(versioned_store, b"r", b"a", at)
+        put(versioned_store, b"r", b"b", at)
+    delete(versioned_store, b"r", CellType.DELETE_FAMILY_VERSION, 2)
+    assert [3, 1, 3, 1] == read_times(versioned_store, b"r", versions=3)
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
@@ -108,14 +110,14 @@ def test_a_put_after_a_major_compaction_is_not_hidden_by_an_earlier_delete(
     assert [5] == read_times(store, b"r")
 
 
-def test_deleting_the_newest_version_reveals_the_previous_one(deep: Store) -> None:
+def test_deleting_the_newest_version_reveals_the_previous_one(versioned_store: Store) -> None:
     """After a delete of the newest version the one below is visible, also after a flush."""
-    put(deep, b"r", at=1, value=b"old")
-    put(deep, b"r", at=2, value=b"new")
-    delete(deep, b"r", CellType.DELETE, 2, b"q")
-    assert [b"old"] == read_values(deep, b"r")
-    deep.flush()
-    assert [b"old"] == read_values(deep, b"r")
+    put(versioned_store, b"r", at=1, value=b"old")
+    put(versioned_store, b"r", at=2, value=b"new")
+    delete(versioned_store, b"r", CellType.DELETE, 2, b"q")
+    assert [b"old"] == read_values(versioned_store, b"r")
+    versioned_store.flush()
+    assert [b"old"] == read_values(versioned_store, b"r")
 
 
 def test_a_surplus_version_is_revealed_by_a_delete_until_a_compaction(store: Store) -> None:
@@ -131,23 +133,23 @@ def test_a_surplus_version_is_revealed_by_a_delete_until_a_compaction(store: Sto
     assert [] == read_times(store, b"lost")
 
 
-def test_a_delete_without_timestamp_hides_the_newest_version(deep: Store) -> None:
+def test_a_delete_without_timestamp_hides_the_newest_version(versioned_store: Store) -> None:
     """DELETE without a timestamp hides the newest version there is, two of them the two newest."""
     for at in (1, 2, 3, 4):
-        put(deep, b"r", at=at)
-    delete(deep, b"r", CellType.DELETE, qualifier=b"q")
-    assert [3, 2, 1] == read_times(deep, b"r", versions=9)
+        put(versioned_store, b"r", at=at)
+    delete(versioned_store, b"r", CellType.DELETE, qualifier=b"q")
+    assert [3, 2, 1] == read_times(versioned_store, b"r", versions=9)
     hide = Cell("d", b"q", 2**63 - 1, cell_type=CellType.DELETE)
-    deep.mutate([RowCells(b"r", [hide, hide])])
-    assert [1] == read_times(deep, b"r", versions=9)
+    versioned_store.mutate([RowCells(b"r", [hide, hide])])
+    assert [1] == read_times(versioned_store, b"r", versions=9)
 
 
-def test_a_delete_sees_what_earlier_mutations_of_its_call_put(deep: Store) -> None:
+def test_a_delete_sees_what_earlier_mutations_of_its_call_put(versioned_store: Store) -> None:
     """A later delete of the newest version sees what an earlier mutation of the call has put."""
     hide = Cell("d", b"q", 2**63 - 1, cell_type=CellType.DELETE)
-    put(deep, b"r", at=1)
-    deep.mutate([RowCells(b"r", [Cell("d", b"q", 2)]), RowCells(b"r", [hide])])
-    assert [1] == read_times(deep, b"r", versions=9)
+    put(versioned_store, b"r", at=1)
+    versioned_store.mutate([RowCells(b"r", [Cell("d", b"q", 2)]), RowCells(b"r", [hide])])
+    assert [1] == read_times(versioned_store, b"r", versions=9)
 
 
 def test_a_family_delete_is_found_below_newer_versions_of_the_empty_column(store: Store) -> None:
@@ -159,14 +161,14 @@ def test_a_family_delete_is_found_below_newer_versions_of_the_empty_column(store
     assert [("d", b"")] == read_columns(store, b"r")
 
 
-def test_a_raw_read_returns_deletes_and_the_cells_they_hide(deep: Store) -> None:
+def test_a_raw_read_returns_deletes_and_the_cells_they_hide(versioned_store: Store) -> None:
     """A raw read returns deletes in their order and the cells that they hide."""
-    put(deep, b"r", at=1)
-    put(deep, b"r", at=2)
+    put(versioned_store, b"r", at=1)
+    put(versioned_store, b"r", at=2)
     for kind in EVERY_KIND:
         qualifier = b"q" if kind in (CellType.DELETE, CellType.DELETE_COLUMN) else b""
-        delete(deep, b"r", kind, 2, qualifier)
-    (row,) = deep.get([b"r"], CellSelection(raw=True, versions=9))
+        delete(versioned_store, b"r", kind, 2, qualifier)
+    (row,) = versioned_store.get([b"r"], CellSelection(raw=True, versions=9))
     kinds = [(cell.qualifier, cell.timestamp, cell.cell_type) for cell in row.cells]
     assert [
         (b"", 2, CellType.DELETE_FAMILY),

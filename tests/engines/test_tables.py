@@ -120,15 +120,17 @@ def test_rows_regions_and_counters_survive_reopening(bench: Bench) -> None:
     assert [(region.start, region.writes) for region in expected[1]] == starts
 
 
-def test_altered_family_attributes_apply_to_the_next_read(bench: Bench, deep: Store) -> None:
+def test_altered_family_attributes_apply_to_the_next_read(
+    bench: Bench, versioned_store: Store
+) -> None:
     """Altered attributes apply to the next read, a family can be added, and none is dropped."""
     for at in (1, 2, 3):
-        put(deep, b"r", at=at)
-    deep.alter_families([Family("d", versions=2), Family("e")])
-    assert [3, 2] == read_times(deep, b"r", versions=9)
-    put(deep, b"r", at=1, family="e")
-    assert [("d", b"q"), ("e", b"q")] == read_columns(deep, b"r")
-    again = bench.reopen(deep)
+        put(versioned_store, b"r", at=at)
+    versioned_store.alter_families([Family("d", versions=2), Family("e")])
+    assert [3, 2] == read_times(versioned_store, b"r", versions=9)
+    put(versioned_store, b"r", at=1, family="e")
+    assert [("d", b"q"), ("e", b"q")] == read_columns(versioned_store, b"r")
+    again = bench.reopen(versioned_store)
     assert {"d": 2, "e": 1} == {family.name: family.versions for family in again.spec.families}
     assert [("d", b"q"), ("e", b"q")] == read_columns(again, b"r")
 
@@ -208,20 +210,23 @@ def test_a_region_of_one_row_is_never_split(bench: Bench) -> None:
     assert 1 == len(store.list_regions())
 
 
-def test_a_flush_and_a_minor_compaction_change_no_read(deep: Store) -> None:
+def test_a_flush_and_a_minor_compaction_change_no_read(versioned_store: Store) -> None:
     """Reads, raw ones too, are equal before and after a flush and a minor compaction."""
     for at in (1, 2, 3, 4, 5):
-        put(deep, b"r", at=at)
-    delete(deep, b"r", CellType.DELETE, 5, b"q")
-    expected = read_times(deep, b"r", versions=9), read_times(deep, b"r", versions=9, raw=True)
-    for call in (deep.flush, lambda: deep.compact(major=False)):
+        put(versioned_store, b"r", at=at)
+    delete(versioned_store, b"r", CellType.DELETE, 5, b"q")
+    expected = (
+        read_times(versioned_store, b"r", versions=9),
+        read_times(versioned_store, b"r", versions=9, raw=True),
+    )
+    for call in (versioned_store.flush, lambda: versioned_store.compact(major=False)):
         call()
         assert expected == (
-            read_times(deep, b"r", versions=9),
-            read_times(deep, b"r", versions=9, raw=True),
+            read_times(versioned_store, b"r", versions=9),
+            read_times(versioned_store, b"r", versions=9, raw=True),
         )
-    compact_to_one_file(deep)
-    assert expected[0] == read_times(deep, b"r", versions=9)
+    compact_to_one_file(versioned_store)
+    assert expected[0] == read_times(versioned_store, b"r", versions=9)
 
 
 def test_only_persistent_engines_use_bytes_on_disk(bench: Bench, store: Store) -> None:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from rowkey.engines import Store
 
 
-def test_a_read_returns_the_version_with_the_highest_timestamp(deep: Store) -> None:
+def test_a_read_returns_the_version_with_the_highest_timestamp(versioned_store: Store) -> None:
     """A read returns the version with the highest timestamp, in any order of puts."""
     for at in (2, 3, 1):
-        put(deep, b"r", at=at)
-    assert [3] == read_times(deep, b"r")
-    assert [3, 2] == read_times(deep, b"r", versions=2)
+        put(versioned_store, b"r", at=at)
+    assert [3] == read_times(versioned_store, b"r")
+    assert [3, 2] == read_times(versioned_store, b"r", versions=2)
 
 
 @pytest.mark.claims(26)
@@ -36,22 +36,22 @@ def test_a_put_with_an_existing_timestamp_replaces_the_earlier_put(store: Store)
 
 
 @pytest.mark.claims(25)
-def test_a_compaction_drops_surplus_versions(deep: Store) -> None:
+def test_a_compaction_drops_surplus_versions(versioned_store: Store) -> None:
     """A compaction drops surplus versions, a flush does not."""
     for at in range(1, 6):
-        put(deep, b"r", at=at)
-    deep.flush()
-    assert [5, 4, 3, 2, 1] == read_times(deep, b"r", versions=9, raw=True)
-    deep.compact(major=True)
-    assert [5, 4, 3] == read_times(deep, b"r", versions=9, raw=True)
+        put(versioned_store, b"r", at=at)
+    versioned_store.flush()
+    assert [5, 4, 3, 2, 1] == read_times(versioned_store, b"r", versions=9, raw=True)
+    versioned_store.compact(major=True)
+    assert [5, 4, 3] == read_times(versioned_store, b"r", versions=9, raw=True)
 
 
-def test_a_time_range_includes_its_start_and_excludes_its_end(deep: Store) -> None:
+def test_a_time_range_includes_its_start_and_excludes_its_end(versioned_store: Store) -> None:
     for at in (1, 2, 3):
-        put(deep, b"r", at=at)
-    assert [2] == read_times(deep, b"r", versions=9, time_range=(2, 3))
-    assert [] == read_times(deep, b"r", versions=9, time_range=(4, 9))
-    assert [] == read_times(deep, b"r", versions=9, time_range=(2, 2))
+        put(versioned_store, b"r", at=at)
+    assert [2] == read_times(versioned_store, b"r", versions=9, time_range=(2, 3))
+    assert [] == read_times(versioned_store, b"r", versions=9, time_range=(4, 9))
+    assert [] == read_times(versioned_store, b"r", versions=9, time_range=(2, 2))
 
 
 def test_a_time_range_finds_an_older_stored_version(store: Store) -> None:
@@ -61,11 +61,13 @@ def test_a_time_range_finds_an_older_stored_version(store: Store) -> None:
     assert [2] == read_times(store, b"r", time_range=(0, 3))
 
 
-def test_without_keep_deleted_a_read_of_an_earlier_time_hides_deleted_cells(deep: Store) -> None:
+def test_without_keep_deleted_a_read_of_an_earlier_time_hides_deleted_cells(
+    versioned_store: Store,
+) -> None:
     """Without keep_deleted a read of an earlier time does not show deleted cells."""
-    put(deep, b"r", at=1)
-    delete(deep, b"r", CellType.DELETE_FAMILY, 5)
-    assert [] == read_times(deep, b"r", time_range=(0, 3))
+    put(versioned_store, b"r", at=1)
+    delete(versioned_store, b"r", CellType.DELETE_FAMILY, 5)
+    assert [] == read_times(versioned_store, b"r", time_range=(0, 3))
 
 
 @pytest.mark.parametrize("keep", ["TRUE", "TTL"])
@@ -97,7 +99,7 @@ def test_a_compaction_drops_a_kept_delete_with_the_versions_around_it(bench: Ben
     assert [4] == read_times(store, b"r", versions=9, raw=True)
 
 
-def test_a_scan_leaves_out_rows_without_a_cell_in_its_time_range(deep: Store) -> None:
-    put(deep, b"a", at=1)
-    put(deep, b"b", at=2)
-    assert [b"b"] == scan_keys(deep, time_range=(2, 9))
+def test_a_scan_leaves_out_rows_without_a_cell_in_its_time_range(versioned_store: Store) -> None:
+    put(versioned_store, b"a", at=1)
+    put(versioned_store, b"b", at=2)
+    assert [b"b"] == scan_keys(versioned_store, time_range=(2, 9))

@@ -404,7 +404,7 @@ def test_sampled_numbers_in_no_order_predict_no_front(tmp_path: Path) -> None:
         ("[status][id]", UNIFORM, 'splits = "per_bucket", which'),
     ],
 )
-def test_splits_that_miss_the_keys_get_a_remedy_that_meets_them(
+def test_splits_that_miss_the_keys_get_a_remedy_with_splits_that_fit(
     key: str, splits: Any, remedy: str
 ) -> None:
     """The remedy is equal steps for even bytes, else a sample together with its recording."""

@@ -196,7 +196,7 @@ def test_a_hot_spot_is_seen_while_an_idle_region_moves() -> None:
     assert "unknown" == judge_balance(intervals[6:7], "writes").level
 
 
-def test_the_last_rate_of_a_reopening_region_counts_for_two_intervals() -> None:
+def test_the_last_rate_of_a_region_that_reopens_counts_for_two_more_intervals() -> None:
     """The last rate of a region that opens again and again counts for two more intervals."""
     cluster = Cluster.build(3, 12)
     counts = [cluster.count_writes(0.0)]

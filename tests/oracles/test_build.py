@@ -128,7 +128,6 @@ def test_a_build_is_reused_only_while_its_inputs_are_unchanged(
 
 
 def test_a_machine_without_java_is_reported(machine: Machine) -> None:
-    """A machine without Java is reported as such."""
     with pytest.raises(OracleUnavailable, match="java is not found in JAVA_HOME or PATH"):
         machine.command()
 
@@ -152,7 +151,6 @@ def test_an_old_java_is_refused_with_its_version(machine: Machine, version: str)
 def test_maven_is_run_again_with_forced_updates_before_its_error_is_raised(
     machine: Machine,
 ) -> None:
-    """Maven is run again with forced updates; then its error is raised."""
     machine.has_all()
     machine.has("mvn", "echo '[WARNING] slow'; echo '[ERROR] unknown host'; exit 1")
     with pytest.raises(OracleUnavailable, match=r"mvn ended with 1: \[ERROR\] unknown host"):

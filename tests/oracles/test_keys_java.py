@@ -108,7 +108,6 @@ def test_timestamps_are_encoded_as_java_longs(hbase_oracle: JavaOracle, unit: st
 def test_a_timestamp_as_u32_is_the_unsigned_int_of_its_seconds(
     hbase_oracle: JavaOracle, unit: str, per_s: int
 ) -> None:
-    """A timestamp as u32 is the unsigned int of its whole seconds."""
     values = draw_integers(Random(unit), 0, 2**32 * per_s - 1)
     values = [value for value in values if value < 2**63]
     seconds = [value // per_s for value in values]

@@ -56,7 +56,7 @@ def grow_key_by_key(
     policy=st.sampled_from(SplitPolicy),
     sizes=st.tuples(st.integers(2, 12), st.integers(1, 4)),
 )
-def test_regions_grow_the_same_by_chunks_of_keys_and_by_single_keys(
+def test_chunks_of_keys_grow_regions_as_single_keys_do(
     ranks: list[int], starts: list[int], servers: int, policy: SplitPolicy, sizes: tuple[int, int]
 ) -> None:
     """Keys in chunks grow regions as single keys do."""
@@ -78,7 +78,7 @@ def test_regions_grow_the_same_by_chunks_of_keys_and_by_single_keys(
 @pytest.mark.parametrize("servers", [1, pytest.param(2, marks=pytest.mark.long), 5])
 @pytest.mark.parametrize("shape", ["rising", "random", "few", "fronts"])
 @pytest.mark.parametrize("sizes", [(24, 3), (4, 8)])
-def test_regions_grow_the_same_in_long_runs_of_any_shape(
+def test_chunks_of_keys_grow_regions_as_single_keys_do_in_long_runs(
     policy: SplitPolicy, servers: int, shape: str, sizes: tuple[int, int]
 ) -> None:
     """Long runs of four shapes agree, with thresholds that rise, or fall for small files."""

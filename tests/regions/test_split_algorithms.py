@@ -49,7 +49,6 @@ def test_a_split_algorithm_without_arguments_names_all_it_needs(kind: type[Split
 
 @every_algorithm
 def test_a_split_algorithm_refuses_an_argument_without_effect(kind: type[SplitAlgorithm]) -> None:
-    """An argument that would have no effect is refused."""
     request = SplitRequest(2, "00", "99", listed=[b"a"], prefixes=[b"a", b"b"], keys=[b"a", b"b"])
     in_vain = {"regions", "first", "last", "listed"} - kind.required_fields - kind.optional_fields
     with pytest.raises(InvalidDesign) as caught:

@@ -77,7 +77,7 @@ def test_a_cell_timestamp_that_is_no_value_of_the_field_is_refused() -> None:
         layout.decode_events(b"\1", [Cell("d", b"n", 1_500, b"\2")])
 
 
-def test_a_delete_with_a_time_removes_one_version_and_without_all() -> None:
+def test_a_delete_with_a_time_removes_one_version_and_without_a_time_all() -> None:
     layout = build_layout("timestamp_ms")
     one, every = layout.encode_delete({"id": 1, "at": 5}), layout.encode_delete({"id": 1})
     assert [Cell("d", b"", 5, cell_type=CellType.DELETE_FAMILY_VERSION)] == one.cells

@@ -116,7 +116,6 @@ def counted_parser(monkeypatch: pytest.MonkeyPatch, kind: FieldType, verb: str) 
 def test_numbers_in_a_list_of_texts_are_parsed_in_one_batch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Numbers given as text are parsed in one batch."""
     fields = bind_key("[n]", {"n": "u64"}).fields
     held = counted_parser(monkeypatch, fields["n"].type, "to_internal")
     found = bind_read("n in ?", "", [[str(n) for n in range(2_000)]], fields).bounds["n"]

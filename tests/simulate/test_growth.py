@@ -486,7 +486,7 @@ def test_growth_trials_give_the_committed_results(process: Process) -> None:
         assert (expected.grade, expected.true_grade) == (found.grade, found.true_grade)
 
 
-def test_the_page_shows_the_committed_growth_trials() -> None:
+def test_the_page_on_growth_shows_the_committed_trials() -> None:
     """The table of the page is that of the committed trials."""
     assert "\n".join(trials.build_summary(trials.read_trials())) in trials.PAGE.read_text()
 

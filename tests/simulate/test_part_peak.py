@@ -133,7 +133,9 @@ def test_a_burst_of_one_value_does_not_grow_with_the_number_of_values() -> None:
         ("u32", "good"),
     ],
 )
-def test_values_beyond_those_the_table_can_have_take_no_load(entity: Any, grade: str) -> None:
+def test_a_field_of_three_values_loads_three_servers_whatever_part_was_sampled(
+    entity: Any, grade: str
+) -> None:
     """Three kinds of three are on three servers, however small a part they were taken for."""
     chance = np.random.default_rng(5)
     numbers = chance.integers(0, 3 if grade == "poor" else 40, 10_000)

@@ -176,7 +176,7 @@ def test_every_better_design_is_even_and_has_no_warning(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXPECTED_FINDINGS)
-def test_each_design_file_begins_with_the_document_of_its_advice(name: str) -> None:
+def test_each_design_file_names_the_document_it_comes_from(name: str) -> None:
     """A design begins with two to four comment lines that name its document."""
     lines = (SOURCES / f"{name}.toml").read_text(encoding="utf-8").splitlines()
     comment = [line for line in lines[: lines.index("")] if line.startswith("# ")]
@@ -213,7 +213,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_each_command_of_the_page_runs(line: str, tmp_path: Path) -> None:
+def test_each_command_of_the_page_of_designs_runs(line: str, tmp_path: Path) -> None:
     """Each command of the page runs in the page's folder, with its output elsewhere."""
     words = [word for part in shlex.split(line, comments=True)[1:] for word in _expand_glob(part)]
     with chdir(SOURCES):

@@ -109,7 +109,7 @@ def test_rising_numbers_fill_one_region_and_reversed_ones_all() -> None:
 
 @pytest.mark.claims(11, 67)
 @pytest.mark.parametrize("name", ["order_status/counted_up", "waybills/number_first"])
-def test_random_numbers_are_even_under_the_same_key_and_splits(name: str) -> None:
+def test_random_numbers_are_even_where_rising_numbers_are_hot(name: str) -> None:
     field = "order" if "order" in name else "waybill"
     words = read_design(name).declaration.model_dump(by_alias=True)["fields"][field]
     drawn = {word: words[word] for word in ("type", "width", "distinct")}

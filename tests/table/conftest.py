@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_clock_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Detect a stopped clock after 2 ms instead of 100 ms.
 
     More than the three looks that a clock of `table.machine` takes to move.

@@ -56,7 +56,6 @@ def test_changing_a_field_that_the_key_does_not_hold_keeps_the_row() -> None:
 
 
 def test_get_returns_only_the_stored_one_of_two_names_with_one_key() -> None:
-    """Of two names with one key, only the stored one is found."""
     with open_lossy_table() as table:
         table.put({"host": "h", "name": "abcd", "n": 1})
         assert table.get(host="h", name="abcX") is None

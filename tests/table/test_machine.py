@@ -151,7 +151,7 @@ def _select_whole_columns(part: Row) -> Row:
     return part if part.keys() >= set(COLUMNS) else {}
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_clock_wait")
 @pytest.mark.parametrize("scheme", EXAMPLES)
 def test_a_table_behaves_as_a_dictionary_of_rows(scheme: str) -> None:
     """After any steps in any order, the table holds what a dictionary holds."""

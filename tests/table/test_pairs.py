@@ -64,7 +64,7 @@ class Machine(test_machine.Machine):
         self.both.go_on(limit, count, falls=falls)
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_clock_wait")
 @pytest.mark.parametrize("scheme", EXAMPLES)
 def test_two_clients_of_a_table_behave_as_a_dictionary_during_bucket_changes(scheme: str) -> None:
     """In any order of steps of two clients and of changes, no row is lost or doubled."""

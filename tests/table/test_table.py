@@ -91,7 +91,7 @@ def test_a_row_whose_columns_are_all_null_exists(logs: Table) -> None:
 
 
 @ON_BOTH_ENGINES
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_clock_wait")
 def test_a_put_in_the_millisecond_of_a_delete_is_visible(url: str) -> None:
     """A put after a delete of the same millisecond is visible, with a stopped clock as well."""
     with rowkey.open(build_design(), url, clock=lambda: 1_700_000_000_000) as logs:

@@ -363,7 +363,7 @@ def open_logs(
     return rowkey.open(design, "memory:", clock=lambda: next(readings) // reads_per_ms)
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_clock_wait")
 def test_undeclared_cells_under_two_bucket_counts_are_merged_into_one_row() -> None:
     """A row whose cells lie under two bucket counts is one row, with the newest cell of each."""
     with open_client(build_design(), "memory:", ManualClock()) as table:

@@ -51,7 +51,7 @@ rate  = "100/s"
 
 
 @pytest.fixture(scope="module")
-def main(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def main_design_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a design that begins with the time, its companion and its sample."""
     folder = tmp_path_factory.mktemp("orders")
     rows = [
@@ -68,34 +68,41 @@ def main(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_check_and_simulate_leave_out_reads_that_a_companion_serves(main: Path) -> None:
+def test_check_and_simulate_leave_out_reads_that_a_companion_serves(main_design_path: Path) -> None:
     """What a companion serves is a remark of the rules, and no part of the load of the table."""
-    found = json.loads(run("check", main, "-f", "json").out)["findings"]
+    found = json.loads(run("check", main_design_path, "-f", "json").out)["findings"]
     about = {one["value"]: one["severity"] for one in found if one["code"] == "RK601"}
     assert {"one": "info", "latest": "error"} == about
-    done = run("simulate", main, "-f", "json")
+    done = run("simulate", main_design_path, "-f", "json")
     document = json.loads(done.out)
     assert ["latest"] == [one["name"] for one in document["reads"]]
     assert any("a companion serves these" in one for one in document["source"]["assumed"])
 
 
-def test_a_key_search_keeps_the_companion_and_its_read(main: Path) -> None:
+def test_a_key_search_keeps_the_companion_and_its_read(main_design_path: Path) -> None:
     """The key is chosen for the other reads; the written file keeps the companion and its read."""
-    advice = search(Design.read(main))
+    advice = search(Design.read(main_design_path))
     assert not advice.tables
     assert "good" == advice.picks[0].judged.verdict.grade
-    better = main.with_name("better.toml")
-    assert 0 == run("advise", main, "--write", better).code
+    better = main_design_path.with_name("better.toml")
+    assert 0 == run("advise", main_design_path, "--write", better).code
     written = Design.read(better)
     assert ["by_number"] == list(written.companions)
     assert ["one", "latest"] == [read.name for read in written.reads]
     assert 0 == run("simulate", better).code
 
 
-def test_a_companion_that_does_not_fit_the_new_key_is_left_out_with_a_note(main: Path) -> None:
+def test_a_companion_that_does_not_fit_the_new_key_is_left_out_with_a_note(
+    main_design_path: Path,
+) -> None:
     """The written design has no companion that it could not have, and all of its reads."""
-    text = main.read_text().replace('where = "user = ?"', 'where = "user = ? and shop = ?"')
-    other, better = main.with_name("other.toml"), main.with_name("other_better.toml")
+    text = main_design_path.read_text().replace(
+        'where = "user = ?"', 'where = "user = ? and shop = ?"'
+    )
+    other, better = (
+        main_design_path.with_name("other.toml"),
+        main_design_path.with_name("other_better.toml"),
+    )
     other.write_text(text)
     done = run("advise", other, "--write", better)
     assert 0 == done.code
@@ -105,10 +112,12 @@ def test_a_companion_that_does_not_fit_the_new_key_is_left_out_with_a_note(main:
     assert ["one", "latest"] == [read.name for read in written.reads]
 
 
-def test_a_comparison_has_no_figure_for_a_read_that_a_companion_serves(main: Path) -> None:
+def test_a_comparison_has_no_figure_for_a_read_that_a_companion_serves(
+    main_design_path: Path,
+) -> None:
     """A design with the companion is compared with one that serves the read by itself."""
-    alone = Design.read(main).copy_with_options(companions=None)
-    found = compare_designs([Design.read(main), alone], names=["main", "alone"])
+    alone = Design.read(main_design_path).copy_with_options(companions=None)
+    found = compare_designs([Design.read(main_design_path), alone], names=["main", "alone"])
     first, second = found.find_measure("fan_out", "one").figures
     assert (None, "a companion serves it") == (first.value, str(first.reason))
     assert second.value is not None

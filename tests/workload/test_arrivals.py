@@ -114,7 +114,6 @@ def test_old_data_has_times_in_random_order() -> None:
 
 
 def test_a_burst_in_old_data_has_times_within_its_period() -> None:
-    """A burst in old data has times within its own period."""
     bursts = [{"at": "5s", "for": "50s", "times": 10}]
     found = collect_events(
         build_workload(arrival="random", rate="100/s", lasting="1m", bursts=bursts)

@@ -180,7 +180,6 @@ def test_merged_reservoirs_keep_the_rows_of_one_reservoir(parts: int, capacity: 
 def test_merged_reservoirs_limited_by_bytes_keep_the_rows_of_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where bytes are the limit, merged reservoirs still keep the rows of one."""
     monkeypatch.setattr("rowkey.workload.reservoir.MAX_HELD_BYTES", 10_000)
     rows = pa.record_batch({"t": ["x" * (n % 97) for n in range(2_000)]})
     whole, merged = Reservoir(1_000, 3), Reservoir(1_000, 3)

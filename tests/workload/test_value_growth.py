@@ -112,7 +112,7 @@ def test_values_that_came_once_each_may_come_again() -> None:
     assert found.high > 10 * found.value
 
 
-def test_nights_without_events_do_not_make_later_days_fuller() -> None:
+def test_nights_without_events_do_not_raise_the_predicted_events_of_later_days() -> None:
     """Two nights with a day between them do not make later days fuller."""
     chance = np.random.default_rng(4)
     values = np.tile(np.repeat(np.arange(5_000), 3), 2)

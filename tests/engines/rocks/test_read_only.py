@@ -33,7 +33,7 @@ FULL, READ_ONLY = errno.ENOSPC, errno.EROFS
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
+def killed_directory() -> Iterator[Path]:
     """Return a killed table with rows in files and rows in its log alone."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         source = Path(folder) / "source"
@@ -79,18 +79,18 @@ def refusing_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("refusing_disk")
-def test_reading_a_read_only_table_changes_no_file(place: Path) -> None:
+def test_reading_a_read_only_table_changes_no_file(killed_directory: Path) -> None:
     """Reading a read-only table returns all rows and changes no byte, inode or time."""
-    before = describe_files(place)
-    with RocksEngine.open(str(place)) as engine:
+    before = describe_files(killed_directory)
+    with RocksEngine.open(str(killed_directory)) as engine:
         store = engine.open_table("t")
         assert [b"%03d" % number for number in range(40)] == [r.row for r in read_rows(store)]
         folder = _get_folder(engine)
         assert folder.is_dir()
         assert {"CURRENT"} < {path.name for path in folder.iterdir()}
-        assert before == describe_files(place)
+        assert before == describe_files(killed_directory)
     assert not folder.exists()
-    assert before == describe_files(place)
+    assert before == describe_files(killed_directory)
 
 
 def _get_folder(engine: RocksEngine) -> Path:
@@ -113,35 +113,39 @@ CHANGES: dict[str, Callable[[Store], Any]] = {
 @pytest.mark.usefixtures("refusing_disk")
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_writing_to_a_read_only_table_is_refused(
-    place: Path, change: Callable[[Store], Any]
+    killed_directory: Path, change: Callable[[Store], Any]
 ) -> None:
     """A read-only table refuses writes, and its rows do not change."""
-    before = describe_files(place)
-    with RocksEngine.open(str(place)) as engine:
+    before = describe_files(killed_directory)
+    with RocksEngine.open(str(killed_directory)) as engine:
         store = engine.open_table("t")
         rows, spec = read_rows(store), store.spec
         with pytest.raises(Unavailable, match="the table is open read-only"):
             change(store)
         assert rows == read_rows(store)
-    assert before == describe_files(place)
+    assert before == describe_files(killed_directory)
     assert {family.name for family in spec.families} == {"d", "e"}
 
 
-def test_rocksdb_writes_only_into_the_folder_of_links_of_a_read_only_table(place: Path) -> None:
+def test_rocksdb_writes_only_into_the_folder_of_links_of_a_read_only_table(
+    killed_directory: Path,
+) -> None:
     """RocksDB writes into the folder of links alone, which is removed at close."""
-    before = describe_files(place)
-    table = place / "t"
+    before = describe_files(killed_directory)
+    table = killed_directory / "t"
     db, folder = open_linked_database(
         table, check_database(table, read_descriptor(table)), FAMILIES
     )
     links = [path for path in folder.path.iterdir() if path.is_symlink()]
-    assert {path.name for path in (place / "t").glob("*.sst")} < {path.name for path in links}
+    assert {path.name for path in (killed_directory / "t").glob("*.sst")} < {
+        path.name for path in links
+    }
     assert 40 == len(list(db.get_column_family("f_d").keys()))
     db.close()
     folder.close()
     folder.close()
     assert not folder.path.exists()
-    assert before == describe_files(place)
+    assert before == describe_files(killed_directory)
 
 
 def test_a_leftover_folder_of_links_is_removed_and_its_targets_stay(tmp_path: Path) -> None:
@@ -190,12 +194,22 @@ print(len(rows))
 """
 
 
-def test_a_killed_table_on_a_read_only_mount_returns_all_rows(place: Path) -> None:
+def test_a_killed_table_on_a_read_only_mount_returns_all_rows(killed_directory: Path) -> None:
     script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" -c "$3" "$1"'
-    may_mount = ["unshare", "-m", "sh", "-c", 'mount --bind "$1" "$1"', "sh", str(place)]
+    may_mount = ["unshare", "-m", "sh", "-c", 'mount --bind "$1" "$1"', "sh", str(killed_directory)]
     if shutil.which("unshare") is None or subprocess.run(may_mount, check=False).returncode:
         pytest.skip("this user may not mount")
-    words = ["unshare", "-m", "sh", "-c", script, "sh", str(place), sys.executable, MOUNTED_CODE]
+    words = [
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        str(killed_directory),
+        sys.executable,
+        MOUNTED_CODE,
+    ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert ("40\n", 0) == (done.stdout, done.returncode), done.stderr[-4_000:]

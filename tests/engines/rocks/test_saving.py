@@ -72,7 +72,7 @@ def create_table(place: Path, parts: int = 1, family: Family | None = None) -> P
 
 
 @pytest.fixture(scope="module")
-def intact_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def intact_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a place with a table of one file, to be copied."""
     place = tmp_path_factory.mktemp("intact") / "db"
     create_table(place)
@@ -80,9 +80,9 @@ def intact_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def file(intact_place: Path, tmp_path: Path) -> Path:
+def file(intact_directory: Path, tmp_path: Path) -> Path:
     """Return the file of a copy of the table in the place `a`, to be damaged."""
-    return largest_file(Path(shutil.copytree(intact_place, tmp_path / "a")))
+    return largest_file(Path(shutil.copytree(intact_directory, tmp_path / "a")))
 
 
 def largest_file(place: Path) -> Path:
@@ -234,7 +234,7 @@ def test_damage_that_appears_while_rows_are_saved_is_listed(
 
 
 @pytest.fixture(scope="module")
-def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def killed_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a place as a killed writer leaves it, with all its rows in a log."""
     folder = tmp_path_factory.mktemp("saving")
     with rowkey.open(EVENTS, f"rocks:{folder / 'db'}") as table:
@@ -243,9 +243,9 @@ def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(killed_place: Path, tmp_path: Path) -> Path:
+def directory(killed_directory: Path, tmp_path: Path) -> Path:
     """Return a copy of the killed place, to be damaged."""
-    return Path(shutil.copytree(killed_place, tmp_path / "a"))
+    return Path(shutil.copytree(killed_directory, tmp_path / "a"))
 
 
 def save_events(
@@ -258,24 +258,24 @@ def save_events(
         return [row["id"] for row in table.scan()], list(saved.notes)
 
 
-def test_a_repair_without_current_saves_all_logs_of_the_manifest(place: Path) -> None:
+def test_a_repair_without_current_saves_all_logs_of_the_manifest(directory: Path) -> None:
     """A repair without CURRENT finds the MANIFEST and saves all of its logs."""
-    (place / "t" / "CURRENT").write_bytes(b"garbage")
-    ids, notes = save_events(place)
+    (directory / "t" / "CURRENT").write_bytes(b"garbage")
+    ids, notes = save_events(directory)
     assert ids == [*range(LOGGED_ROWS)]
     assert ["CURRENT does not name the valid MANIFEST; MANIFEST-000005 was read"] == notes
 
 
 @pytest.mark.parametrize("current", [b"garbage", None], ids=["damaged", "sound"])
 def test_a_repair_reads_a_log_up_to_its_damage_and_reports_the_rest(
-    place: Path, current: bytes | None
+    directory: Path, current: bytes | None
 ) -> None:
     if current is not None:
-        (place / "t" / "CURRENT").write_bytes(current)
-    (log,) = list_logs(place / "t")
+        (directory / "t" / "CURRENT").write_bytes(current)
+    (log,) = list_logs(directory / "t")
     flip_bits(log, [log.stat().st_size // 2])
-    assert [] == save_events(place)[0]
-    ids, notes = save_events(place, "c", keep_incomplete=True)
+    assert [] == save_events(directory)[0]
+    ids, notes = save_events(directory, "c", keep_incomplete=True)
     assert ids == [*range(len(ids))]
     assert 0.4 * LOGGED_ROWS < len(ids) < 0.6 * LOGGED_ROWS
     assert any(f"{log}: the changes in the last " in note for note in notes)
@@ -288,71 +288,71 @@ def spoil_manifest(place: Path) -> None:
     manifest.write_bytes(b"garbage")
 
 
-def test_without_a_manifest_a_log_is_read_up_to_its_damage(place: Path) -> None:
+def test_without_a_manifest_a_log_is_read_up_to_its_damage(directory: Path) -> None:
     """Without a MANIFEST a log is read up to its damage, and the rest is reported."""
-    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+    with rowkey.open(EVENTS, f"rocks:{directory}") as table:
         table.store.flush()
-    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+    with rowkey.open(EVENTS, f"rocks:{directory}") as table:
         put_events(table, LOGGED_ROWS)
-        place = Path(shutil.copytree(place, place.parent / "killed"))
-    spoil_manifest(place)
-    log = max(list_logs(place / "t"), key=lambda path: path.stat().st_size)
+        directory = Path(shutil.copytree(directory, directory.parent / "killed"))
+    spoil_manifest(directory)
+    log = max(list_logs(directory / "t"), key=lambda path: path.stat().st_size)
     flip_bits(log, [log.stat().st_size // 2])
-    assert [] == save_events(place)[0]
-    ids, notes = save_events(place, "c", keep_incomplete=True)
+    assert [] == save_events(directory)[0]
+    ids, notes = save_events(directory, "c", keep_incomplete=True)
     assert ids == [*range(len(ids))]
     assert 1.4 * LOGGED_ROWS < len(ids) < 1.6 * LOGGED_ROWS
     assert any(f"{log}: the log is damaged at byte" in note for note in notes)
     assert any(f"{log}: the changes in the last " in note for note in notes)
 
 
-def test_a_repair_without_a_manifest_reports_a_family_without_files(place: Path) -> None:
+def test_a_repair_without_a_manifest_reports_a_family_without_files(directory: Path) -> None:
     """A repair without a MANIFEST reports a family that has no file."""
-    spoil_manifest(place)
-    with RocksEngine.open(str(place)) as engine:
+    spoil_manifest(directory)
+    with RocksEngine.open(str(directory)) as engine:
         found = engine.examine("t")
     assert any("all files of the family " in one.mistake.problem for one in found.problems)
     assert [(None, None)] == found.lost_rows
-    saved = save_table(place, place.parent / "b")
+    saved = save_table(directory, directory.parent / "b")
     assert (0, [(None, None)]) == (saved.cell_count, list(saved.lost_rows))
 
 
-def test_all_files_are_read_if_the_found_manifest_lacks_one(place: Path) -> None:
+def test_all_files_are_read_if_the_found_manifest_lacks_one(directory: Path) -> None:
     """If CURRENT is damaged and the MANIFEST lacks a file, all files are read."""
-    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+    with rowkey.open(EVENTS, f"rocks:{directory}") as table:
         table.store.flush()
-    for path in (place / "t").glob("MANIFEST-*"):
+    for path in (directory / "t").glob("MANIFEST-*"):
         old = path.read_bytes()
-    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+    with rowkey.open(EVENTS, f"rocks:{directory}") as table:
         table.put({"id": 10**6, "v": "x"})
         table.store.flush()
-    (path,) = (place / "t").glob("MANIFEST-*")
+    (path,) = (directory / "t").glob("MANIFEST-*")
     path.write_bytes(old)
-    (place / "t" / "CURRENT").write_bytes(b"garbage")
+    (directory / "t" / "CURRENT").write_bytes(b"garbage")
     # RocksDB may not have removed a compacted file yet, whose rows would then be kept back.
-    ids, notes = save_events(place, keep_incomplete=True)
+    ids, notes = save_events(directory, keep_incomplete=True)
     assert ids == [*range(LOGGED_ROWS), 10**6]
     assert any("the MANIFEST cannot be read" in note for note in notes)
 
 
-def test_a_repair_keeps_all_of_a_log_that_lacks_only_its_end(place: Path) -> None:
-    (log,) = list_logs(place / "t")
+def test_a_repair_keeps_all_of_a_log_that_lacks_only_its_end(directory: Path) -> None:
+    (log,) = list_logs(directory / "t")
     log.write_bytes(log.read_bytes()[:-5_000])
-    (repair,) = repair_tables(f"rocks:{place}", ["t"])
+    (repair,) = repair_tables(f"rocks:{directory}", ["t"])
     assert ("", 0) == (repair.log_name, repair.truncated_bytes)
     assert repair.lost_change_count
-    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+    with rowkey.open(EVENTS, f"rocks:{directory}") as table:
         ids = [row["id"] for row in table.scan()]
     assert ids == [*range(len(ids))]
     assert len(ids) > 0.8 * LOGGED_ROWS
 
 
-def test_a_repair_with_an_older_high_water_mark_reports_unknown_losses(place: Path) -> None:
+def test_a_repair_with_an_older_high_water_mark_reports_unknown_losses(directory: Path) -> None:
     """If the log and the high-water mark do not belong together, the lost changes are unknown."""
-    earlier = (place / "t" / HIGH_WATER_FILE).read_bytes()
-    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+    earlier = (directory / "t" / HIGH_WATER_FILE).read_bytes()
+    with rowkey.open(EVENTS, f"rocks:{directory}") as table:
         put_events(table, LOGGED_ROWS)
-        later = Path(shutil.copytree(place, place.parent / "later"))
+        later = Path(shutil.copytree(directory, directory.parent / "later"))
     (later / "t" / HIGH_WATER_FILE).write_bytes(earlier)
     (repair,) = repair_tables(f"rocks:{later}", ["t"])
     assert repair.lost_change_count is None
@@ -467,26 +467,26 @@ def test_older_rows_that_a_lost_log_may_have_changed_are_saved_only_on_request(
         assert old == list(table.scan())
 
 
-def test_a_second_copy_of_a_truncated_log_gets_another_name(place: Path) -> None:
+def test_a_second_copy_of_a_truncated_log_gets_another_name(directory: Path) -> None:
     """A second copy of the same cut log gets another name."""
-    (log,) = list_logs(place / "t")
+    (log,) = list_logs(directory / "t")
     flip_bits(log, [log.stat().st_size // 2])
-    (found,) = verify_tables(f"rocks:{place}")
+    (found,) = verify_tables(f"rocks:{directory}")
     offset = int(found.problems[0].mistake.problem.split("byte ")[1].split(":")[0].replace(",", ""))
-    before = place / "t" / "cut" / f"{log.name}.{offset}"
+    before = directory / "t" / "cut" / f"{log.name}.{offset}"
     before.parent.mkdir()
     before.write_bytes(b"before")
-    (repair,) = repair_tables(f"rocks:{place}", ["t"])
+    (repair,) = repair_tables(f"rocks:{directory}", ["t"])
     assert offset == repair.offset
     assert b"before" == before.read_bytes()
     (copy,) = before.parent.glob(f"{before.name}@*")
     assert repair.truncated_bytes == copy.stat().st_size
-    (found,) = verify_tables(f"rocks:{place}")
+    (found,) = verify_tables(f"rocks:{directory}")
     assert [] == found.notes
 
 
 @pytest.fixture
-def coded_place(tmp_path: Path) -> Path:
+def directory_with_ids(tmp_path: Path) -> Path:
     """Return a place with a table whose key has ids of `code`."""
     with rowkey.open(CODED_DESIGN, f"rocks:{tmp_path / 'a'}") as table, table.batch() as batch:
         for n in range(1_000):
@@ -496,38 +496,38 @@ def coded_place(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("content", [b"garbage", None], ids=["damaged", "gone"])
 def test_rows_with_ids_are_not_read_without_their_catalog(
-    coded_place: Path, content: bytes | None
+    directory_with_ids: Path, content: bytes | None
 ) -> None:
     """A repair without the catalog of codes writes no entry and says so."""
-    entry = coded_place / ".catalog" / "t.json"
+    entry = directory_with_ids / ".catalog" / "t.json"
     if content is None:
         entry.unlink()
     else:
         entry.write_bytes(content)
-    into = f"rocks:{coded_place.parent / 'b'}"
-    (saved,) = save_tables(f"rocks:{coded_place}", into, ["t"])
+    into = f"rocks:{directory_with_ids.parent / 'b'}"
+    (saved,) = save_tables(f"rocks:{directory_with_ids}", into, ["t"])
     assert saved.cell_count == 1_000
     assert "its rows cannot be decoded without its catalog entry" in saved.notes[-1]
     assert (content is not None) == any("cannot be read" in note for note in saved.notes)
     with pytest.raises(RowkeyError, match="only its lost catalog entry can decode"):
         rowkey.open(CODED_DESIGN, into)
-    assert not (coded_place.parent / "b" / ".catalog" / "t.json").exists()
+    assert not (directory_with_ids.parent / "b" / ".catalog" / "t.json").exists()
 
 
-def test_saved_rows_keep_their_ids_if_the_catalog_is_readable(coded_place: Path) -> None:
+def test_saved_rows_keep_their_ids_if_the_catalog_is_readable(directory_with_ids: Path) -> None:
     """If the catalog can be read, saved rows keep their codes."""
-    into = f"rocks:{coded_place.parent / 'b'}"
-    (saved,) = save_tables(f"rocks:{coded_place}", into, ["t"])
+    into = f"rocks:{directory_with_ids.parent / 'b'}"
+    (saved,) = save_tables(f"rocks:{directory_with_ids}", into, ["t"])
     assert [] == saved.notes
     with rowkey.open(CODED_DESIGN, into) as table:
         hosts = [row["host"] for row in table.scan()]
     assert {host: hosts.count(host) for host in hosts} == {"h0": 334, "h1": 333, "h2": 333}
 
 
-def test_an_unreadable_catalog_entry_is_restored_from_the_table(place: Path) -> None:
+def test_an_unreadable_catalog_entry_is_restored_from_the_table(directory: Path) -> None:
     """An unreadable catalog entry is restored from the table, with a note."""
-    (place / ".catalog" / "t.json").write_bytes(b"garbage")
-    ids, notes = save_events(place)
+    (directory / ".catalog" / "t.json").write_bytes(b"garbage")
+    ids, notes = save_events(directory)
     assert ids == [*range(LOGGED_ROWS)]
     assert any("its catalog entry cannot be read" in note for note in notes)
 

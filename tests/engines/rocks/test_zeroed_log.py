@@ -34,7 +34,7 @@ THINGS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})
 
 
 @pytest.fixture(scope="module")
-def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def killed_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a place as a killed writer leaves it, with its rows in a log of many blocks."""
     folder = tmp_path_factory.mktemp("zeroed")
     with rowkey.open(THINGS, f"rocks:{folder / 'db'}") as table:
@@ -44,9 +44,9 @@ def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def copy(killed_place: Path, tmp_path: Path) -> Path:
+def copy(killed_directory: Path, tmp_path: Path) -> Path:
     """Return a copy of the killed place, to be damaged."""
-    return Path(shutil.copytree(killed_place, tmp_path / "copy"))
+    return Path(shutil.copytree(killed_directory, tmp_path / "copy"))
 
 
 def find_record_starts(log: bytes) -> list[int]:
@@ -187,8 +187,8 @@ def test_damage_to_a_log_is_located_where_rocksdb_names_no_place(copy: Path) -> 
     assert (str(log), REPAIR_LOG_HINT) == (problem.mistake.path, problem.mistake.remedy)
 
 
-def test_zeros_over_a_whole_block_are_reported_at_their_first_byte(killed_place: Path) -> None:
-    (log,) = list_logs(killed_place / "t")
+def test_zeros_over_a_whole_block_are_reported_at_their_first_byte(killed_directory: Path) -> None:
+    (log,) = list_logs(killed_directory / "t")
     content = log.read_bytes()
     broken = content[:BLOCK_BYTES] + bytes(BLOCK_BYTES) + content[2 * BLOCK_BYTES :]
     assert LogDamage(BLOCK_BYTES, "a record has the unknown type 0") == find_damage(broken)

@@ -140,7 +140,6 @@ def test_each_harmful_table_declaration_is_refused_before_anything_is_sent(
 
 
 def test_all_mistakes_of_a_declared_table_are_reported_together() -> None:
-    """A table with several mistakes reports all of them."""
     with pytest.raises(InvalidDesign) as caught:
         Admin(ScriptedMaster({})).create_table(
             "a b", [Family("d", versions=0, ttl_s=0)], [b"b", b"a"], {"READONLY": "yes"}

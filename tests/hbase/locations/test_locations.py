@@ -340,7 +340,6 @@ def test_meta_is_located_by_the_registry() -> None:
 
 
 def test_the_registry_gets_the_servers_of_all_regions_that_are_read() -> None:
-    """The servers of all regions that are read are given to the registry."""
     fake = build_meta()
     open_locations(fake).list_regions("t", build_deadline())
     assert set(SERVERS) == fake.learnt

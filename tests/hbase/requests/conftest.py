@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def speaker(hbase_cluster: Cluster) -> Iterator[RequestSender]:
+def request_sender(hbase_cluster: Cluster) -> Iterator[RequestSender]:
     """Return a sender of single requests to the servers of the cluster."""
     speaks = RequestSender(hbase_cluster)
     yield speaks

@@ -55,46 +55,54 @@ def _values(row: RowCells) -> dict[bytes, bytes]:
     return {cell.qualifier: cell.value for cell in row.cells}
 
 
-def test_a_get_returns_the_cells_that_were_put(speaker: RequestSender, table: str) -> None:
+def test_a_get_returns_the_cells_that_were_put(request_sender: RequestSender, table: str) -> None:
     """A get returns the selected cells that were put."""
     row = _row()
     cells = [_put(b"a", b"1", 5), _put(b"b", b"2", 6), _put(b"x", b"", 7, "e")]
-    assert speaker.send_to_row(table, Mutate(row, cells)) is None
-    assert RowCells(row, cells) == speaker.send_to_row(table, Get(row))
-    assert RowCells(row, cells[1:2]) == speaker.send_to_row(
+    assert request_sender.send_to_row(table, Mutate(row, cells)) is None
+    assert RowCells(row, cells) == request_sender.send_to_row(table, Get(row))
+    assert RowCells(row, cells[1:2]) == request_sender.send_to_row(
         table, Get(row, ReadSpec({"d": (b"b", b"c")}))
     )
-    assert RowCells(row, cells[2:]) == speaker.send_to_row(table, Get(row, ReadSpec({"e": ()})))
-    assert RowCells(row, cells[1:2]) == speaker.send_to_row(
+    assert RowCells(row, cells[2:]) == request_sender.send_to_row(
+        table, Get(row, ReadSpec({"e": ()}))
+    )
+    assert RowCells(row, cells[1:2]) == request_sender.send_to_row(
         table, Get(row, ReadSpec(time_range=(6, 7)))
     )
-    assert RowCells(row, []) == speaker.send_to_row(table, Get(row, ReadSpec(time_range=(6, 6))))
-    assert RowCells(row, cells[1:2]) == speaker.send_to_row(
+    assert RowCells(row, []) == request_sender.send_to_row(
+        table, Get(row, ReadSpec(time_range=(6, 6)))
+    )
+    assert RowCells(row, cells[1:2]) == request_sender.send_to_row(
         table, Get(row, ReadSpec({"d": ()}, store_limit=1, store_offset=1))
     )
 
 
 def test_a_get_returns_the_requested_versions_newest_first(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     """A get returns as many versions as requested, newest first."""
     row = _row()
-    speaker.send_to_row(table, Mutate(row, [_put(b"a", b"%d" % at, at) for at in range(1, 6)]))
-    told = speaker.send_to_row(table, Get(row, ReadSpec(versions=3)))
+    request_sender.send_to_row(
+        table, Mutate(row, [_put(b"a", b"%d" % at, at) for at in range(1, 6)])
+    )
+    told = request_sender.send_to_row(table, Get(row, ReadSpec(versions=3)))
     assert [5, 4, 3] == [cell.timestamp for cell in told.cells]
 
 
-def test_a_row_exists_if_a_read_would_return_a_cell(speaker: RequestSender, table: str) -> None:
+def test_a_row_exists_if_a_read_would_return_a_cell(
+    request_sender: RequestSender, table: str
+) -> None:
     """A row exists as soon as a read of it would return a cell."""
     row = _row()
-    assert not speaker.send_to_row(table, Exists(row))
-    speaker.send_to_row(table, Mutate(row, [_put(b"a")]))
-    assert speaker.send_to_row(table, Exists(row))
-    assert not speaker.send_to_row(table, Exists(row, ReadSpec({"d": (b"b",)})))
+    assert not request_sender.send_to_row(table, Exists(row))
+    request_sender.send_to_row(table, Mutate(row, [_put(b"a")]))
+    assert request_sender.send_to_row(table, Exists(row))
+    assert not request_sender.send_to_row(table, Exists(row, ReadSpec({"d": (b"b",)})))
 
 
 def test_deletes_of_all_four_types_are_stored_as_sent(
-    speaker: RequestSender, table: str, hbase_cluster: Cluster
+    request_sender: RequestSender, table: str, hbase_cluster: Cluster
 ) -> None:
     row = _row()
     deletes = [
@@ -103,7 +111,7 @@ def test_deletes_of_all_four_types_are_stored_as_sent(
         Cell("d", b"a", 8, cell_type=CellType.DELETE_COLUMN),
         Cell("d", b"b", 6, cell_type=CellType.DELETE),
     ]
-    speaker.send_to_row(table, Mutate(row, deletes))
+    request_sender.send_to_row(table, Mutate(row, deletes))
     ask = CellSelection(raw=True, versions=10)
     told = hbase_cluster.judge.scan(table, ask, (row, True), (row, True))
     assert [RowCells(row, deletes)] == told
@@ -111,52 +119,57 @@ def test_deletes_of_all_four_types_are_stored_as_sent(
 
 @pytest.mark.parametrize("kinds", [(CellType.DELETE_COLUMN, CellType.DELETE_FAMILY)])
 def test_a_family_delete_keeps_the_deletes_before_it_in_its_mutation(
-    speaker: RequestSender, table: str, hbase_cluster: Cluster, kinds: tuple[CellType, CellType]
+    request_sender: RequestSender,
+    table: str,
+    hbase_cluster: Cluster,
+    kinds: tuple[CellType, CellType],
 ) -> None:
     """A delete of a family keeps the deletes before it in the same mutation."""
     row = _row()
     column, family = kinds
     deletes = [Cell("d", b"a", 8, cell_type=column), Cell("d", b"", 5, cell_type=family)]
-    speaker.send_to_row(table, Mutate(row, deletes))
+    request_sender.send_to_row(table, Mutate(row, deletes))
     ask = CellSelection(raw=True, versions=10)
     told = hbase_cluster.judge.scan(table, ask, (row, True), (row, True))
     assert [set(deletes)] == [set(one.cells) for one in told]
 
 
 def test_a_delete_without_timestamp_uncovers_the_previous_version(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     row = _row()
-    speaker.send_to_row(table, Mutate(row, [_put(b"a", b"old", 1), _put(b"a", b"new", 2)]))
-    speaker.send_to_row(table, Mutate(row, [Cell("d", b"a", LATEST, cell_type=CellType.DELETE)]))
-    assert {b"a": b"old"} == _values(speaker.send_to_row(table, Get(row)))
+    request_sender.send_to_row(table, Mutate(row, [_put(b"a", b"old", 1), _put(b"a", b"new", 2)]))
+    request_sender.send_to_row(
+        table, Mutate(row, [Cell("d", b"a", LATEST, cell_type=CellType.DELETE)])
+    )
+    assert {b"a": b"old"} == _values(request_sender.send_to_row(table, Get(row)))
 
 
 def test_a_row_is_deleted_in_all_families_up_to_a_timestamp(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     row = _row()
-    speaker.send_to_row(table, Mutate(row, [_put(b"a", at=1), _put(b"x", at=3, family="e")]))
-    speaker.send_to_row(table, DeleteRow(row, 2))
-    assert {b"x": b"v"} == _values(speaker.send_to_row(table, Get(row)))
-    speaker.send_to_row(table, DeleteRow(row))
-    assert not speaker.send_to_row(table, Exists(row))
+    request_sender.send_to_row(table, Mutate(row, [_put(b"a", at=1), _put(b"x", at=3, family="e")]))
+    request_sender.send_to_row(table, DeleteRow(row, 2))
+    assert {b"x": b"v"} == _values(request_sender.send_to_row(table, Get(row)))
+    request_sender.send_to_row(table, DeleteRow(row))
+    assert not request_sender.send_to_row(table, Exists(row))
 
 
-def test_a_cell_with_a_time_to_live_expires(speaker: RequestSender, table: str) -> None:
+def test_a_cell_with_a_time_to_live_expires(request_sender: RequestSender, table: str) -> None:
     row = _row()
-    speaker.send_to_row(table, Mutate(row, [Cell("d", b"a", LATEST, b"v", ttl_ms=700)]))
-    assert speaker.send_to_row(table, Exists(row))
+    request_sender.send_to_row(table, Mutate(row, [Cell("d", b"a", LATEST, b"v", ttl_ms=700)]))
+    assert request_sender.send_to_row(table, Exists(row))
     time.sleep(0.8)
-    assert not speaker.send_to_row(table, Exists(row))
+    assert not request_sender.send_to_row(table, Exists(row))
 
 
 def test_puts_and_deletes_of_one_mutation_are_applied_together(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     """Puts, deletes and times to live of one row are applied together."""
     row = _row()
-    speaker.send_to_row(table, Mutate(row, [_put(b"a", at=1), _put(b"b", at=1)]))
+    request_sender.send_to_row(table, Mutate(row, [_put(b"a", at=1), _put(b"b", at=1)]))
     cells = [
         Cell("d", b"a", 1, cell_type=CellType.DELETE),
         _put(b"c", at=2),
@@ -165,56 +178,60 @@ def test_puts_and_deletes_of_one_mutation_are_applied_together(
     ]
     request = build_mutation(row, cells)
     assert isinstance(request, MutateRow)
-    speaker.send_to_row(table, request)
-    assert {b"c", b"t"} == set(_values(speaker.send_to_row(table, Get(row))))
+    request_sender.send_to_row(table, request)
+    assert {b"c", b"t"} == set(_values(request_sender.send_to_row(table, Get(row))))
     time.sleep(0.8)
-    assert {b"c"} == set(_values(speaker.send_to_row(table, Get(row))))
+    assert {b"c"} == set(_values(request_sender.send_to_row(table, Get(row))))
 
 
-def test_a_mixed_mutation_that_fails_changes_nothing(speaker: RequestSender, table: str) -> None:
+def test_a_mixed_mutation_that_fails_changes_nothing(
+    request_sender: RequestSender, table: str
+) -> None:
     row = _row()
-    speaker.send_to_row(table, Mutate(row, [_put(b"a", at=1)]))
+    request_sender.send_to_row(table, Mutate(row, [_put(b"a", at=1)]))
     cells = [
         Cell("d", b"a", 1, cell_type=CellType.DELETE),
         _put(b"b"),
         Cell("none", b"a", 1, cell_type=CellType.DELETE),
     ]
     with pytest.raises(NoSuchColumnFamily):
-        speaker.send_to_row(table, MutateRow(row, cells))
-    assert {b"a": b"v"} == _values(speaker.send_to_row(table, Get(row)))
-    (told,) = speaker.send_to_row(
-        table, Multi([(speaker.find_region(table)[0], [RowCells(row, cells)])])
+        request_sender.send_to_row(table, MutateRow(row, cells))
+    assert {b"a": b"v"} == _values(request_sender.send_to_row(table, Get(row)))
+    (told,) = request_sender.send_to_row(
+        table, Multi([(request_sender.find_region(table)[0], [RowCells(row, cells)])])
     )
     assert isinstance(told, NoSuchColumnFamily)
-    assert {b"a": b"v"} == _values(speaker.send_to_row(table, Get(row)))
+    assert {b"a": b"v"} == _values(request_sender.send_to_row(table, Get(row)))
 
 
 def test_counters_are_returned_in_order_and_a_nonce_counts_once(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     """Counters are returned in the order of the amounts and wrap, and a nonce counts once."""
     row = _row()
     amounts = [("e", b"n", 5), ("d", b"z", -3), ("d", b"a", 2**63 - 1)]
-    assert [5, -3, 2**63 - 1] == speaker.send_to_row(table, Increment(row, amounts))
-    assert [10, -6, -2] == speaker.send_to_row(table, Increment(row, amounts))
+    assert [5, -3, 2**63 - 1] == request_sender.send_to_row(table, Increment(row, amounts))
+    assert [10, -6, -2] == request_sender.send_to_row(table, Increment(row, amounts))
     once = Increment(row, [("d", b"n", 1)], nonce=nonce(), nonce_group=9)
-    assert [1] == speaker.send_to_row(table, once)
-    assert [1] == speaker.send_to_row(table, once)
-    assert [2] == speaker.send_to_row(table, Increment(row, [("d", b"n", 1)]))
-    speaker.send_to_row(table, Mutate(row, [_put(b"t", b"text")]))
+    assert [1] == request_sender.send_to_row(table, once)
+    assert [1] == request_sender.send_to_row(table, once)
+    assert [2] == request_sender.send_to_row(table, Increment(row, [("d", b"n", 1)]))
+    request_sender.send_to_row(table, Mutate(row, [_put(b"t", b"text")]))
     with pytest.raises(DoNotRetryIO):
-        speaker.send_to_row(table, Increment(row, [("d", b"t", 1)]))
+        request_sender.send_to_row(table, Increment(row, [("d", b"t", 1)]))
 
 
-def test_appended_values_are_returned_whole_in_order(speaker: RequestSender, table: str) -> None:
+def test_appended_values_are_returned_whole_in_order(
+    request_sender: RequestSender, table: str
+) -> None:
     """New values are returned whole in the order of the pieces, and a nonce counts once."""
     row = _row()
     pieces = [("e", b"q", b"x"), ("d", b"q", b"")]
-    assert [b"x", b""] == speaker.send_to_row(table, Append(row, pieces))
+    assert [b"x", b""] == request_sender.send_to_row(table, Append(row, pieces))
     once = Append(row, pieces, nonce=nonce())
-    assert [b"xx", b""] == speaker.send_to_row(table, once)
-    assert [b"xx", b""] == speaker.send_to_row(table, once)
-    assert [b"xxx", b""] == speaker.send_to_row(table, Append(row, pieces))
+    assert [b"xx", b""] == request_sender.send_to_row(table, once)
+    assert [b"xx", b""] == request_sender.send_to_row(table, once)
+    assert [b"xxx", b""] == request_sender.send_to_row(table, Append(row, pieces))
 
 
 _STORED_VALUES = {"absent": None, "empty": b"", "less": b"l", "same": b"m", "greater": b"n"}
@@ -224,20 +241,20 @@ _STORED_VALUES = {"absent": None, "empty": b"", "less": b"l", "same": b"m", "gre
 @pytest.mark.parametrize("found", _STORED_VALUES)
 @pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
 def test_a_conditional_write_writes_exactly_if_the_condition_holds(
-    speaker: RequestSender, table: str, operator: str, found: str, mixed: bool
+    request_sender: RequestSender, table: str, operator: str, found: str, mixed: bool
 ) -> None:
     """A check is true exactly when `holds` says so, and only then writes."""
     row, value = _row(), _STORED_VALUES[found]
     cell = None if value is None else _put(b"a", value)
     if cell is not None:
-        speaker.send_to_row(table, Mutate(row, [cell]))
+        request_sender.send_to_row(table, Mutate(row, [cell]))
     cells = [_put(b"done", b"1")]
     if mixed:
         cells.append(Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN))
     wanted = is_comparison_true(operator, b"m", cell)
     request = CheckAndMutate(row, "d", b"a", operator, b"m", cells)
-    assert wanted is speaker.send_to_row(table, request)
-    assert wanted is speaker.send_to_row(table, Exists(row, ReadSpec({"d": (b"done",)})))
+    assert wanted is request_sender.send_to_row(table, request)
+    assert wanted is request_sender.send_to_row(table, Exists(row, ReadSpec({"d": (b"done",)})))
 
 
 @pytest.mark.parametrize("mixed", [False, True])
@@ -245,7 +262,7 @@ def test_a_conditional_write_writes_exactly_if_the_condition_holds(
 @pytest.mark.parametrize("found", _STORED_VALUES)
 @pytest.mark.parametrize("operator", ["=", "!="])
 def test_a_check_without_a_value_tests_for_an_absent_or_empty_cell(
-    speaker: RequestSender,
+    request_sender: RequestSender,
     table: str,
     operator: str,
     found: str,
@@ -255,24 +272,24 @@ def test_a_check_without_a_value_tests_for_an_absent_or_empty_cell(
     """Without a value a check tests whether the cell is absent or empty."""
     row, value = _row(), _STORED_VALUES[found]
     if value is not None:
-        speaker.send_to_row(table, Mutate(row, [_put(b"a", value)]))
+        request_sender.send_to_row(table, Mutate(row, [_put(b"a", value)]))
     cells = [_put(b"done", b"1")]
     if mixed:
         cells.append(Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN))
     wanted = (not value) == (operator == "=")
     request = CheckAndMutate(row, "d", b"a", operator, nothing, cells)
-    assert wanted is speaker.send_to_row(table, request)
-    assert wanted is speaker.send_to_row(table, Exists(row, ReadSpec({"d": (b"done",)})))
+    assert wanted is request_sender.send_to_row(table, request)
+    assert wanted is request_sender.send_to_row(table, Exists(row, ReadSpec({"d": (b"done",)})))
 
 
 def test_a_conditional_write_that_fails_is_an_error_and_not_a_false_check(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     row = _row()
     cells = [_put(b"a", family="none"), Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN)]
     for some in (cells[:1], cells):
         with pytest.raises(NoSuchColumnFamily):
-            speaker.send_to_row(table, CheckAndMutate(row, "d", b"a", "=", None, some))
+            request_sender.send_to_row(table, CheckAndMutate(row, "d", b"a", "=", None, some))
 
 
 def _batch(speaker: RequestSender, table: str, actions: Sequence[Action]) -> list[Any]:
@@ -280,18 +297,17 @@ def _batch(speaker: RequestSender, table: str, actions: Sequence[Action]) -> lis
 
 
 def test_a_batch_returns_the_outcome_of_each_action_in_order(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
-    """A batch returns the outcome of each action in the order given."""
     first, second, third = sorted((_row() for _ in range(3)), reverse=True)
     assert [None] * 3 == _batch(
-        speaker,
+        request_sender,
         table,
         [RowCells(row, [_put(b"a", row, 1)]) for row in (second, first, third)],
     )
     mixed = [_put(b"c", at=9), Cell("d", b"a", 1, cell_type=CellType.DELETE)]
     told = _batch(
-        speaker,
+        request_sender,
         table,
         [
             Get(third),
@@ -323,47 +339,48 @@ def test_a_batch_returns_the_outcome_of_each_action_in_order(
     ] == told
 
 
-def test_thousands_of_puts_in_one_call_are_all_stored(speaker: RequestSender, table: str) -> None:
+def test_thousands_of_puts_in_one_call_are_all_stored(
+    request_sender: RequestSender, table: str
+) -> None:
     rows = [b"many%05d" % (number * 7919 % 4_000) for number in range(4_000)]
     puts = [RowCells(row, [_put(b"a", row, 1)]) for row in rows]
-    assert [None] * 4_000 == _batch(speaker, table, puts)
-    assert puts == _batch(speaker, table, [Get(row) for row in rows])
+    assert [None] * 4_000 == _batch(request_sender, table, puts)
+    assert puts == _batch(request_sender, table, [Get(row) for row in rows])
 
 
 def test_in_a_batch_only_the_actions_of_a_missing_region_fail(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
-    """In a batch for several regions only the actions of a missing region fail."""
-    region, row = speaker.find_region(table)[0], _row()
+    region, row = request_sender.find_region(table)[0], _row()
     gone = f"{table},,1.{'0' * 32}.".encode()
     put = RowCells(row, [_put(b"a")])
-    told = speaker.send_to_row(
+    told = request_sender.send_to_row(
         table, Multi([(gone, [put, put]), (region, [put]), (gone, [Get(row)])])
     )
     assert [True, True, False, True] == [isinstance(one, NotServingRegion) for one in told]
-    assert speaker.send_to_row(table, Exists(row))
+    assert request_sender.send_to_row(table, Exists(row))
 
 
-def test_an_encoded_batch_returns_only_failures(speaker: RequestSender, table: str) -> None:
-    region = speaker.find_region(table)[0]
+def test_an_encoded_batch_returns_only_failures(request_sender: RequestSender, table: str) -> None:
+    region = request_sender.find_region(table)[0]
     gone = f"{table},,1.{'0' * 32}.".encode()
     rows = [_row() for _ in range(3)]
     puts = [RowCells(row, [_put(b"a", at=1)]) for row in rows]
     puts[1] = RowCells(rows[1], [_put(b"a", at=1, family="none")])
     actions, cells = encode_actions(puts)
     regions = [(gone, actions, 3), (region, actions, 3)]
-    told = speaker.send_to_row(table, RawMulti(regions, cells + cells))
+    told = request_sender.send_to_row(table, RawMulti(regions, cells + cells))
     assert [(0, 0), (0, 1), (0, 2), (1, 1)] == [one[:2] for one in told]
     assert [NotServingRegion] * 3 + [NoSuchColumnFamily] == [type(one.error) for one in told]
-    assert [True, False, True] == [speaker.send_to_row(table, Exists(row)) for row in rows]
+    assert [True, False, True] == [request_sender.send_to_row(table, Exists(row)) for row in rows]
 
 
 def test_a_cell_above_10_mib_fails_every_put_of_its_region(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     """A cell above 10 MiB fails every put of its region, each with the error."""
     row = _row()
     large = RowCells(row, [_put(b"a", bytes(10_485_760))])
-    told = _batch(speaker, table, [large, RowCells(row, [_put(b"b")])])
+    told = _batch(request_sender, table, [large, RowCells(row, [_put(b"b")])])
     assert [DoNotRetryIO] * 2 == [type(one) for one in told]
-    assert not speaker.send_to_row(table, Exists(row))
+    assert not request_sender.send_to_row(table, Exists(row))

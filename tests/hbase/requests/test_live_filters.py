@@ -283,10 +283,10 @@ FILTERS: list[tuple[Filter, Judgement]] = [
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _rows_to_filter(speaker: RequestSender, table: str) -> None:
+def _rows_to_filter(request_sender: RequestSender, table: str) -> None:
     """Write the rows."""
-    assert [None] * len(ROWS) == speaker.send_to_row(
-        table, Multi([(speaker.find_region(table)[0], ROWS)])
+    assert [None] * len(ROWS) == request_sender.send_to_row(
+        table, Multi([(request_sender.find_region(table)[0], ROWS)])
     )
 
 
@@ -296,19 +296,23 @@ def _scan_rows(speaker: RequestSender, table: str, scan: ScanSpec) -> list[RowCe
 
 @pytest.mark.parametrize(("row_filter", "judge"), FILTERS, ids=lambda one: type(one).__name__)
 def test_a_scan_returns_the_rows_that_its_filter_selects(
-    speaker: RequestSender, table: str, row_filter: Filter, judge: Judgement
+    request_sender: RequestSender, table: str, row_filter: Filter, judge: Judgement
 ) -> None:
     """A scan returns what the filter selects."""
-    assert judge(ROWS) == _scan_rows(speaker, table, ScanSpec(read=ReadSpec(filter=row_filter)))
+    assert judge(ROWS) == _scan_rows(
+        request_sender, table, ScanSpec(read=ReadSpec(filter=row_filter))
+    )
 
 
 @pytest.mark.parametrize(("row_filter", "judge"), FILTERS, ids=lambda one: type(one).__name__)
 def test_a_filtered_get_returns_what_a_filtered_scan_of_the_row_returns(
-    speaker: RequestSender, table: str, row_filter: Filter, judge: Judgement
+    request_sender: RequestSender, table: str, row_filter: Filter, judge: Judgement
 ) -> None:
     for row in ROWS[3:8]:
         wanted = judge([row]) or [RowCells(row.row, [])]
-        assert wanted == [speaker.send_to_row(table, Get(row.row, ReadSpec(filter=row_filter)))]
+        assert wanted == [
+            request_sender.send_to_row(table, Get(row.row, ReadSpec(filter=row_filter)))
+        ]
 
 
 def test_every_filter_and_comparator_has_a_test_case() -> None:
@@ -328,7 +332,7 @@ def test_every_filter_and_comparator_has_a_test_case() -> None:
     "row_filter", [one for one, _ in FILTERS], ids=lambda one: type(one).__name__
 )
 def test_only_filters_that_need_whole_rows_exclude_a_batch_of_cells(
-    speaker: RequestSender, table: str, row_filter: Filter
+    request_sender: RequestSender, table: str, row_filter: Filter
 ) -> None:
     """A filter that needs whole rows excludes a batch of cells, and every other allows it."""
     read = ReadSpec(filter=row_filter)
@@ -336,16 +340,16 @@ def test_only_filters_that_need_whole_rows_exclude_a_batch_of_cells(
         with pytest.raises(InvalidArgument):
             ScanSpec(read=read, batch=2)
         return
-    pieces = _scan_rows(speaker, table, ScanSpec(read=read, batch=2))
-    whole = _scan_rows(speaker, table, ScanSpec(read=read))
+    pieces = _scan_rows(request_sender, table, ScanSpec(read=read, batch=2))
+    whole = _scan_rows(request_sender, table, ScanSpec(read=read))
     assert [cell for _, cells in whole for cell in cells] == [
         cell for _, cells in pieces for cell in cells
     ]
 
 
 def test_a_filter_selects_the_same_rows_in_a_reverse_scan(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     scan = ScanSpec(b"c", b"a", reverse=True, read=ReadSpec(filter=PrefixFilter(b"b")))
     wanted = [row for row in reversed(ROWS) if row.row[:1] == b"b"]
-    assert wanted == _scan_rows(speaker, table, scan)
+    assert wanted == _scan_rows(request_sender, table, scan)

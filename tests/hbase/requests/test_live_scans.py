@@ -31,10 +31,12 @@ def _put(qualifier: bytes, at: int = LATEST) -> Cell:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _rows_to_scan(speaker: RequestSender, table: str) -> None:
+def _rows_to_scan(request_sender: RequestSender, table: str) -> None:
     """Write the rows."""
     puts = [RowCells(row, [_put(b"a", 1), _put(b"b", 1)]) for row in ROWS]
-    assert [None] * 10 == speaker.send_to_row(table, Multi([(speaker.find_region(table)[0], puts)]))
+    assert [None] * 10 == request_sender.send_to_row(
+        table, Multi([(request_sender.find_region(table)[0], puts)])
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,18 +56,18 @@ def _rows_to_scan(speaker: RequestSender, table: str) -> None:
     ],
 )
 def test_each_bound_of_a_scan_is_included_or_excluded_as_requested(
-    speaker: RequestSender, table: str, scan: ScanSpec, wanted: range
+    request_sender: RequestSender, table: str, scan: ScanSpec, wanted: range
 ) -> None:
-    answer = speaker.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True))
+    answer = request_sender.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True))
     assert [ROWS[place] for place in wanted] == [row for row, _ in parse_results(answer)]
     assert answer.more_in_region is False
 
 
 def test_a_scanner_continues_is_renewed_and_unknown_once_closed(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     """A scanner continues, is renewed, and is unknown after it was closed."""
-    answer = speaker.send_to_row(table, OpenScanner(SPAN, 3, PLENTY, cursor=True))
+    answer = request_sender.send_to_row(table, OpenScanner(SPAN, 3, PLENTY, cursor=True))
     found = [row for row, _ in parse_results(answer)]
     scanner = answer.scanner_id
     assert scanner is not None
@@ -75,48 +77,48 @@ def test_a_scanner_continues_is_renewed_and_unknown_once_closed(
         (answer.ttl_ms or 0) > 0,
     )
     assert answer.mvcc is not None
-    answer = speaker.send_to_row(table, NextRows(scanner, 0, 3))
+    answer = request_sender.send_to_row(table, NextRows(scanner, 0, 3))
     found += [row for row, _ in parse_results(answer)]
-    renewed = speaker.send_to_row(table, RenewScanner(scanner, 1))
+    renewed = request_sender.send_to_row(table, RenewScanner(scanner, 1))
     assert (scanner, []) == (renewed.scanner_id, renewed.counts)
-    answer = speaker.send_to_row(table, NextRows(scanner, 2, 100, limit=2))
+    answer = request_sender.send_to_row(table, NextRows(scanner, 2, 100, limit=2))
     found += [row for row, _ in parse_results(answer)]
     assert list(ROWS[:8]) == found
     assert answer.more_results is False
-    speaker.send_to_row(table, CloseScanner(scanner))
+    request_sender.send_to_row(table, CloseScanner(scanner))
 
 
-def test_a_closed_scanner_returns_no_more_rows(speaker: RequestSender, table: str) -> None:
+def test_a_closed_scanner_returns_no_more_rows(request_sender: RequestSender, table: str) -> None:
     """A closed scanner can be closed again and returns no more rows."""
-    answer = speaker.send_to_row(table, OpenScanner(SPAN, 0, PLENTY))
+    answer = request_sender.send_to_row(table, OpenScanner(SPAN, 0, PLENTY))
     assert [] == answer.counts
     assert answer.scanner_id is not None
-    speaker.send_to_row(table, CloseScanner(answer.scanner_id))
-    speaker.send_to_row(table, CloseScanner(answer.scanner_id))
+    request_sender.send_to_row(table, CloseScanner(answer.scanner_id))
+    request_sender.send_to_row(table, CloseScanner(answer.scanner_id))
     with pytest.raises(HBaseError):
-        speaker.send_to_row(table, NextRows(answer.scanner_id, 5, 1))
+        request_sender.send_to_row(table, NextRows(answer.scanner_id, 5, 1))
 
 
 def test_a_batch_of_cells_splits_rows_into_marked_partial_rows(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     """A batch of cells splits rows into partial rows, and marks all but the last."""
     scan = ScanSpec(b"scan", b"scan02", batch=1)
-    answer = speaker.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True))
+    answer = request_sender.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True))
     assert [1] * 4 == answer.counts
     assert [True, False, True, False] == answer.partials
 
 
 def test_a_raw_scan_request_returns_deletes_and_hidden_cells(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     """A raw scan returns deletes and the cells they hide."""
     row = b"scanned"
     cells = [Cell("d", b"", 9, cell_type=CellType.DELETE_FAMILY), _put(b"a", 3)]
-    speaker.send_to_row(table, Mutate(row, cells[1:]))
-    speaker.send_to_row(table, Mutate(row, cells[:1]))
+    request_sender.send_to_row(table, Mutate(row, cells[1:]))
+    request_sender.send_to_row(table, Mutate(row, cells[:1]))
     plain, raw = (
-        speaker.send_to_row(
+        request_sender.send_to_row(
             table,
             OpenScanner(ScanSpec(row, row, include_stop=True, raw=raw), 9, PLENTY, close=True),
         )
@@ -127,13 +129,13 @@ def test_a_raw_scan_request_returns_deletes_and_hidden_cells(
 
 
 def test_a_scanner_with_an_earlier_read_point_does_not_see_later_writes(
-    speaker: RequestSender, table: str
+    request_sender: RequestSender, table: str
 ) -> None:
     scan = ScanSpec(b"point", b"poinu")
-    mvcc = speaker.send_to_row(table, OpenScanner(scan, 0, PLENTY, close=True)).mvcc
-    speaker.send_to_row(table, Mutate(b"point", [_put(b"a")]))
+    mvcc = request_sender.send_to_row(table, OpenScanner(scan, 0, PLENTY, close=True)).mvcc
+    request_sender.send_to_row(table, Mutate(b"point", [_put(b"a")]))
     then, now = (
-        speaker.send_to_row(table, OpenScanner(scan, 9, PLENTY, close=True, mvcc=point))
+        request_sender.send_to_row(table, OpenScanner(scan, 9, PLENTY, close=True, mvcc=point))
         for point in (mvcc, None)
     )
     assert ([], [b"point"]) == (parse_results(then), [row for row, _ in parse_results(now)])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+def _renew_leases_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         LeaseRenewer, "get_for_caller", classmethod(lambda cls, caller: ImmediateRenewer())
     )

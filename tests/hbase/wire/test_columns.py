@@ -257,7 +257,7 @@ def test_a_block_with_a_delete_has_no_columns() -> None:
         to_columns(encode_cell(b"r", "d", b"", 1, b"", 5), ["d"])
 
 
-def test_an_unknown_family_is_rejected_with_the_known_ones() -> None:
+def test_the_error_of_an_unknown_family_lists_the_known_families() -> None:
     """A family without a number raises an error that lists the known families."""
     with pytest.raises(
         InvalidArgument, match=r"families: .* family 'd'; expected only e, f, as named"
