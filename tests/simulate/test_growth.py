@@ -225,6 +225,25 @@ def test_no_trial_of_a_read_asks_for_null() -> None:
     assert 20 == cost.returned_rows
 
 
+def test_rows_without_a_value_become_no_more_values() -> None:
+    """Where the table grows by customers, those without one stay as large a part of all events."""
+    chance = np.random.default_rng(5)
+    design = Design(
+        "t", "[cust][at][id]",
+        fields={"cust": {"type": "text", "max_bytes": 8, "nullable": True}, "at": "timestamp_s",
+                "id": "u64"},
+        splits=["\\x01c2", "\\x01c4", "\\x01c6", "\\x01c8"],
+        cluster={"servers": 5}, writes={"rate": "9000/s", "grows": "entities", "time": "at"},
+    )  # fmt: skip
+    customers = [
+        None if chance.random() < 0.7 else f"c{chance.integers(0, 9_999)}" for _ in range(8_000)
+    ]
+    times = [START_MS // 1_000 + number // 10 for number in range(8_000)]
+    verdict = run(design, pa.table({"cust": customers, "at": times, "id": range(8_000)})).verdict
+    assert "hot" == verdict.level
+    assert pytest.approx(0.7 * 5, abs=0.4) == verdict.skew
+
+
 @pytest.mark.parametrize("keys", ["sample", "uniform"])
 def test_a_limited_answer_of_a_frequent_value_has_about_the_limit(keys: str) -> None:
     """Of values with at least twenty rows, an answer with a limit of twenty has about twenty."""

@@ -37,6 +37,7 @@ from rowkey.hotspots.load_result import (
     compute_colocated_share,
     count_repeated_rows,
     find_indivisible_fields,
+    find_null_rows,
 )
 from rowkey.hotspots.placements import Placements
 from rowkey.hotspots.read_cause_search import recognise_read_causes
@@ -112,6 +113,7 @@ __all__ = [
     "find_equal_steps",
     "find_indivisible_fields",
     "find_leading_part",
+    "find_null_rows",
     "has_many_empty",
     "is_in_another_order",
     "is_time_only",

@@ -50,6 +50,14 @@ def assign_row_codes(rows: pa.RecordBatch, names: Sequence[str]) -> np.ndarray[A
     return codes
 
 
+def find_null_rows(rows: pa.RecordBatch, names: Sequence[str]) -> np.ndarray[Any, Any]:
+    """Return for each row whether it lacks a value of any of some fields."""
+    is_null = np.zeros(rows.num_rows, np.bool_)
+    for name in names:
+        is_null |= rows.column(name).is_null().to_numpy(zero_copy_only=False)
+    return is_null
+
+
 def count_repeated_rows(rows: pa.RecordBatch, names: Sequence[str]) -> int:
     """Return how many rows have the values of an earlier row in some fields."""
     highest_code = int(assign_row_codes(rows, names).max(initial=-1))
@@ -272,7 +280,7 @@ class LoadResult:
         """Return the values of some fields for an integer code as a message shows them."""
         row = int(np.argmax(codes == code))
         values = ((name, self.rows.column(name)[row].as_py()) for name in names)
-        return ", ".join(f"{name} {value}" for name, value in values)
+        return ", ".join(f"{name} {'null' if one is None else one}" for name, one in values)
 
     @cached_property
     def front(self) -> KeyFront | None:

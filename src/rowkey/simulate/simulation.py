@@ -32,6 +32,7 @@ from rowkey.hotspots import (
     find_declared_part,
     find_indivisible_fields,
     find_leading_part,
+    find_null_rows,
     is_within_one_step,
     measure_declared_growth,
     measure_time_density,
@@ -506,8 +507,8 @@ class Simulation:
     def _entity_chance(self) -> EntityChance | None:
         """Return how few entities a sample of some of them has; None if it has all.
 
-        Values of a great share keep it unless they are entities of which more are declared: chance
-        has no part in that.
+        Values of a great share keep it unless they are entities of which more are declared, and
+        rows without a value are of no entity: chance has no part in either.
         """
         part = self._declared_part
         if part is None or not part.fields or part.copies < MIN_FACTOR:
@@ -515,11 +516,12 @@ class Simulation:
         regions = locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary()))
         servers = self.replay.placements.assignments[0].take(regions)
         entities = assign_row_codes(self.sampled_rows, part.fields)
+        keeps_share = find_null_rows(self.sampled_rows, part.fields)
         density = self._replayed_density
         if part.fields not in self._declared_growth.diluted_fields and density is not None:
             places = density.place_times(self.sampled_rows)
-            is_heavy = ValueGrowth(entities, places).is_heavy[entities]
-            entities[is_heavy] = len(entities) + np.flatnonzero(is_heavy)
+            keeps_share |= ValueGrowth(entities, places).is_heavy[entities]
+        entities[keeps_share] = len(entities) + np.flatnonzero(keeps_share)
         return EntityChance(entities, servers, 1 / part.copies)
 
     @property
