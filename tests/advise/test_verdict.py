@@ -235,9 +235,17 @@ def test_writes_and_reads_are_added_for_each_server() -> None:
     verdict = judge(SPREAD_KEY, read, writes={"rate": "950/s"}, **POPULAR_HOST)
     grades = {one.subject: one.grade for one in verdict.assessments}
     assert ("fair", "fair", "poor") == (grades["writes"], grades["read one"], grades["load"])
-    [load] = [one for one in verdict.assessments if one.subject == "load"]
-    assert "of the busiest server" in load.message
-    assert "other servers have capacity left" in load.remedy
+    by_subject = {one.subject: one for one in verdict.assessments}
+    assert "of the busiest server" in by_subject["load"].message
+    assert by_subject["writes"].remedy == by_subject["load"].remedy != ""
+
+
+def test_more_servers_are_no_remedy_of_writes_that_move_on_together() -> None:
+    """Of keys that begin with the time, more servers with more regions take no part."""
+    read = {"name": "one", "where": "host = ? and ts = ?", "rate": "5000/s"}
+    verdict = judge("[ts][host]", read, writes={"rate": "6000/s"})
+    assert ("poor", "load") == (verdict.grade, verdict.decisive.subject)
+    assert "servers or more" not in verdict.decisive.remedy
 
 
 def test_writes_of_few_events_get_no_verdict() -> None:

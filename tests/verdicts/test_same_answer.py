@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -16,8 +17,9 @@ import pytest
 from cli.command import run
 from example_counts import IS_LONG, cover_each, thin_out
 from rowkey.advise import JudgedDesign, search
+from rowkey.advise.key_remedy import NO_KEY_REMEDY, KeyRemedy
 from rowkey.design import Design
-from rowkey.lint import RULES
+from rowkey.lint import RULES, check_design
 
 pytestmark = pytest.mark.usefixtures("search_once")
 
@@ -262,6 +264,32 @@ def test_a_read_by_a_column_outside_the_key_is_said_to_need_a_second_table() -> 
     )
     [remedy] = [one.remedy for one in judged.warnings if one.code == "RK601"]
     assert "a second table too, whose key begins with mail;" in remedy
+
+
+@pytest.mark.parametrize(("cost", "is_named"), [(0.9, True), (1.0, False), (1.1, False)])
+def test_no_key_is_named_for_writes_that_it_does_not_spread(cost: float, *, is_named: bool) -> None:
+    """A finding on the load of writes names the recommended key only if that load gets less."""
+    fields = {"at": "timestamp_s", "metric": {"type": "u32", "distinct": 4}}
+    declared = Design("t", "[metric][at]", fields=fields, splits=["\\x01", "\\x02", "\\x03"])
+    better = Design("t", "[bucket(metric, at, 12)][metric][at]", fields=fields)
+
+    def judge(design: Design, write_cost: float) -> SimpleNamespace:
+        source, verdict = SimpleNamespace(first_replayed=0), SimpleNamespace(skew=write_cost)
+        return SimpleNamespace(
+            design=design,
+            write_cost=write_cost,
+            read_cost=1.0,
+            lint_result=SimpleNamespace(findings=()),
+            simulation=SimpleNamespace(source=source, verdict=verdict, reads=(), design=design),
+        )
+
+    advice: Any = SimpleNamespace(
+        declared=judge(declared, 1.0), recommendation=(judge(better, cost),)
+    )
+    found = check_design(declared, select=["RK104"])
+    assert found.findings
+    completed = KeyRemedy(advice).complete_findings(found).findings
+    assert [is_named] * len(completed) == [one.remedy != NO_KEY_REMEDY for one in completed]
 
 
 def test_the_rate_of_a_recording_does_not_depend_on_the_replayed_half() -> None:

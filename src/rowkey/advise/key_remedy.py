@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.advise.advice import Advice
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.hotspots import CauseFinding, ReadCauseFinding
-    from rowkey.lint import Finding, LintResult
+    from rowkey.lint import Finding, LintResult, Rule
     from rowkey.simulate import Simulation
 
     Remediable = TypeVar("Remediable", Finding, CauseFinding, ReadCauseFinding)
@@ -109,7 +109,9 @@ class KeyRemedy:
             for one in table.lint_result.findings
             if one.rank >= finding.rank and one.needs_key
         }
-        is_mended = _identify_finding(finding) not in remaining
+        is_mended = _identify_finding(finding) not in remaining and (
+            self._spreads_writes or _find_rule(finding).measured_by != "writes"
+        )
         completed = self._complete(finding, is_mended=is_mended)
         key_fields = self._declared_design.design.key.fields
         given = finding.evidence.get("given", ())
@@ -189,8 +191,7 @@ class KeyRemedy:
         """Return a cause of the load of writes with this remedy if it needs another key."""
         if not cause.needs_key:
             return cause
-        is_mended = all(one.write_cost < self._declared_design.write_cost for one in self._tables)
-        return self._complete(cause, is_mended=is_mended)
+        return self._complete(cause, is_mended=self._spreads_writes)
 
     def _complete_read_cause(self, name: str, cause: ReadCauseFinding) -> ReadCauseFinding:
         """Return a cause of the load of a read with this remedy if the recommended key lacks it."""
@@ -208,6 +209,11 @@ class KeyRemedy:
         if self._tables and is_mended:
             return replace(one, remedy=self._format_remedy())
         return replace(one, remedy=NO_KEY_REMEDY) if one.remedy == ANOTHER_KEY else one
+
+    @cached_property
+    def _spreads_writes(self) -> bool:
+        """Return whether the load of writes is better under all recommended tables."""
+        return all(one.write_cost < self._declared_design.write_cost for one in self._tables)
 
     def _build_proposal(self, table: JudgedDesign) -> KeyProposal:
         """Return what the declared design must change to be a recommended table."""
@@ -310,7 +316,12 @@ def needs_another_key(found: Iterable[Finding | CauseFinding | ReadCauseFinding]
 
 def concerns_regions(finding: Finding) -> bool:
     """Return whether the remedy of a finding is about regions and their boundaries."""
-    return RULES[finding.name.replace("-", "_")].concerns_regions
+    return _find_rule(finding).concerns_regions
+
+
+def _find_rule(finding: Finding) -> type[Rule]:
+    """Return the rule of a finding."""
+    return RULES[finding.name.replace("-", "_")]
 
 
 def _identify_finding(finding: Finding) -> tuple[str, object]:

@@ -735,8 +735,10 @@ def _assess_load(
         "writes and reads together take {utilization} of the busiest server",
         utilization=_format_share(total),
     )
-    remedy = _propose_servers(simulation, total)
-    if total > WARM_RATIO * float(loads[_find_used_servers(simulation)].mean()):
+    remedy: str = _propose_servers(simulation, total)
+    if writes.grade != "good" and writes.remedy:
+        remedy = writes.remedy
+    elif total > WARM_RATIO * float(loads[_find_used_servers(simulation)].mean()):
         remedy = Message(
             "verdict.spread_load",
             "Spread the load that is uneven: other servers have capacity left.",
