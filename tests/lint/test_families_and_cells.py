@@ -185,6 +185,30 @@ def test_a_row_with_a_time_in_its_key_does_not_grow_without_end() -> None:
     assert [] == find_problems(text, "RK506")
 
 
+@pytest.mark.parametrize(
+    ("followers", "ttl", "expected"),
+    [(400_000_000, "FOREVER", ["error"]), (2_000_000, "FOREVER", ["warning"]), (900_000, "", []),
+     (400_000_000, "1m", []), (None, "FOREVER", [])],
+)  # fmt: skip
+def test_a_row_of_all_values_of_a_field_is_too_long(
+    followers: int | None, ttl: str, expected: list[str]
+) -> None:
+    """The fullest row holds each follower once, as many as come in the time to live or a year."""
+    follower = {"type": "u64", "at": "qualifier"} | ({"distinct": followers} if followers else {})
+    design = Design(
+        "follows",
+        "[user]",
+        fields={
+            "user": {"type": "u64", "distinct": 1_000, "draw": {"kind": "zipf", "theta": 1.2}},
+            "follower": follower,
+            "since": "u32",
+        },
+        families={"d": {"ttl": ttl} if ttl else {}},
+        writes={"rate": "2500/s"},
+    )
+    assert expected == [one.severity for one in check_design(design, select=["RK506"]).findings]
+
+
 def test_sampled_events_that_share_a_cell_are_counted(tmp_path: Path) -> None:
     """Two of three sampled events that share a cell are counted."""
     design = Design.loads(format_design("[time_slice(ts, 1h)]", '"timestamp_s"'))
@@ -245,6 +269,8 @@ def test_packing_is_not_proposed_for_a_column_that_reads_filter_by() -> None:
         (600_000, "600000 seconds are 6.94 days; 600000 milliseconds would be 10 minutes"),
         (500_000, ""),
         ('"1000d"', ""),
+        ('"604800000s"', "604800000 seconds are 19 years; 604800000 milliseconds would be 7 days"),
+        ('"31536000s"', ""),
     ],
 )
 def test_a_ttl_given_in_milliseconds_is_reported(ttl: int | str, message: str) -> None:

@@ -401,6 +401,15 @@ def test_a_digest_is_proposed_only_for_a_text_that_reads_give_whole(
     assert not is_digest or len(told) == 1
 
 
+def test_a_digest_in_a_table_of_one_region_needs_no_splits() -> None:
+    """The splits of one region, which uniform splits cannot make, are not advised."""
+    fields = {"name": {"type": "text", "max_bytes": 900, "mean_bytes": 120}, "clicks": "u8"}
+    reads = [{"name": "it", "where": "name = ?"}]
+    design = Design("t", "[name]", fields=fields, reads=reads)
+    (told,) = check_design(design, select=["RK107"]).findings
+    assert told.remedy.startswith("Write [digest(name, 16)] instead of [name]: all reads give")
+
+
 @pytest.mark.parametrize(
     ("splits", "names"),
     [

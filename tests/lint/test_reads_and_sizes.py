@@ -98,6 +98,9 @@ rate = "80/s"
         (one.code, one.severity, one.path) for one in found
     ]
     assert found[0].remedy == "Declare it in the design of by_number, by whose key it is judged."
+    (tmp_path / "by_number.toml").write_text(f'{other}{READ}where = "number = ?"\n')
+    found = check_design(Design.read(path), select=["RK6"]).findings
+    assert ["reads[1].where"] == [one.path for one in found]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +156,25 @@ def test_a_filter_is_reported_from_ten_rows_read_per_row_returned(
     assert expected == len(check_design(Design.loads(text), select=["RK606"]).findings)
     unknown = text.replace(f", distinct = {distinct}", "")
     assert () == check_design(Design.loads(unknown), select=["RK606"]).findings
+
+
+def test_a_part_of_a_row_is_read_without_a_filter() -> None:
+    """A field that opens the qualifiers limits a read to its columns, as simulate counts it."""
+    design = Design(
+        "follows",
+        "[user]",
+        fields={
+            "user": {"type": "u64", "distinct": 1_000},
+            "follower": {"type": "u64", "distinct": 4_000, "at": "qualifier"},
+            "since": {"type": "u32", "distinct": 500},
+        },
+        reads=[
+            {"name": "one", "where": "user = ? and follower = ?"},
+            {"name": "of a day", "where": "user = ? and since = ?"},
+        ],
+    )
+    found = check_design(design, select=["RK606"]).findings
+    assert ["of a day"] == [one.value for one in found]
 
 
 def test_an_unbound_field_and_a_range_before_another_field_are_reported_once_each() -> None:
@@ -237,6 +259,44 @@ def test_a_ttl_affects_late_events_only_if_their_time_is_the_cell_timestamp() ->
     """A ttl affects late events only if the event's time is the cells' timestamp."""
     more = "[families.d]\nttl = '1h'\n[writes]\nlate = { share = 0.1, upto = '6h' }"
     assert [] == find_problems("RK704", more)
+
+
+@pytest.mark.parametrize(
+    ("arrival", "ttl", "expected"),
+    [("random", "30d", [0.7]), ("random", "200d", []), ("clock", "30d", [])],
+)
+def test_old_events_of_an_import_are_expired_when_they_are_written(
+    tmp_path: Path, arrival: str, ttl: str, expected: list[float]
+) -> None:
+    """Of events of 100 days, those older than 30 days do not outlive the import."""
+    path = tmp_path / "rows.csv"
+    rows = [f"h{n},{1_700_000_000 + n * 86_400}" for n in range(100)]
+    path.write_text("\n".join(["host,ts", *rows]))
+    design = Design(
+        "states",
+        "[host]",
+        fields={
+            "host": {"type": "text", "max_bytes": 8},
+            "ts": {"type": "timestamp_s", "at": "timestamp"},
+        },
+        families={"d": {"ttl": ttl}},
+        writes={"arrival": arrival},
+    )
+    summary = summarize_sample(design, path)
+    found = check_design(design, summary, select=["RK703", "RK704"]).findings
+    assert expected == [one.evidence["share"] for one in found]
+
+
+def test_the_ttl_of_an_import_counts_from_a_time_of_the_event() -> None:
+    """A column of times that is neither in the key nor named as the time may hold any times."""
+    fields = {"id": "uuid", "expires": "timestamp_s"}
+    designs = [
+        Design("t", key, fields=fields, families={"d": {"ttl": "30d"}}, writes=writes)
+        for key in ("[id]", "[id][expires]")
+        for writes in ({"arrival": "random"}, {"arrival": "random", "time": "expires"})
+    ]
+    found = [len(check_design(one, select=["RK703"]).findings) for one in designs]
+    assert [0, 1, 1, 1] == found
 
 
 def test_the_number_of_rows_that_a_salt_doubles_is_computed(tmp_path: Path) -> None:
@@ -353,8 +413,8 @@ def test_a_unique_field_that_repeats_in_the_sample_is_reported(tmp_path: Path) -
     ("rate", "key", "more", "expected"),
     [
         ("2/s", "[gate][at]", "distinct = 3", []),
-        ("29/s", "[gate][at]", "distinct = 3", []),
-        ("30/s", "[gate][at]", "distinct = 3", [(3 * 86_400, 30 * 86_400)]),
+        ("5/s", "[gate][at]", "distinct = 3", []),
+        ("6/s", "[gate][at]", "distinct = 3", [(3 * 86_400, 6 * 86_400)]),
         ("30/s", "[gate][at]", "", []),
         ("30/s", "[gate]", "distinct = 3", []),
     ],
@@ -362,7 +422,7 @@ def test_a_unique_field_that_repeats_in_the_sample_is_reported(tmp_path: Path) -
 def test_too_few_keys_for_the_events_of_a_day_are_found_without_a_sample(
     rate: str, key: str, more: str, expected: list[tuple[float, float]]
 ) -> None:
-    """Ten events for each key of a day are found without a sample; updated gates are not."""
+    """Two events for each key of a day are found without a sample; updated gates are not."""
     field = f"{{ type = 'u32', {more} }}" if "distinct" in more else "'u32'"
     text = f"""table = "gates"
 key = "{key}"

@@ -500,8 +500,8 @@ class LintSubject:
     def format_split_advice(self, part: Part, *, keeps_size: bool = True) -> str:
         """Return a phrase with new splits for a key part that changes from text to bytes.
 
-        Empty if the part is not the leading one, or if the splits are quantiles of a sample, which
-        adapt to the part.
+        Empty if the part is not the leading one, if there is one region, or if the splits are
+        quantiles of a sample, which adapt to the part.
 
         Args:
             part: the part.
@@ -514,6 +514,8 @@ class LintSubject:
         regions = len(self.boundaries)
         if keeps_size and self.outgrows_its_splits:
             regions = max(regions, self.sizing.regions)
+        if regions == 1:
+            return ""
         evenly = {"algorithm": "uniform", "regions": regions}
         return f", and set splits = {format_toml_value(evenly)}"
 

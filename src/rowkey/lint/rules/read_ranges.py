@@ -26,7 +26,7 @@ class FullScanRead(Rule):
     error if it wastes more than a tenth of all servers' capacity, or if no rate is declared; a
     warning if it wastes more than a hundredth, or asks for few rows; else a remark. A read of all
     rows, without a condition and a limit, is only a remark, and so is one that a declared
-    companion serves.
+    companion serves whose own design does not declare it.
 
     Why it hurts: the cost grows with the table and not with the answer. Every region is opened and
     every block is read, which evicts the cache. A filter on the server saves what is sent, not what
@@ -113,7 +113,11 @@ span  = "1h"
                 )
 
         for one in subject.planned_reads:
-            if one.companion and one.plan is not None and one.plan.is_full_scan:
+            if not one.companion or one.plan is None or not one.plan.is_full_scan:
+                continue
+            declared = subject.design.companions[one.companion].reads
+            wanted = one.read.conditions, one.read.order
+            if wanted not in [(read.conditions, read.order) for read in declared]:
                 yield self.build_finding(
                     f"{one.path}.where",
                     f"the read '{one.read.name}' would scan the whole table, and the companion "
@@ -508,7 +512,8 @@ class FilteredRead(Rule):
     """A read's filter discards most of the rows that are read for it.
 
     What it does: multiplies the shares of rows that pass the conditions tested row by row, where a
-    sample or the file tells how many values the fields have and none of the fields is in the key.
+    sample or the file tells how many values the fields have and none of the fields is in the key,
+    or opens the qualifiers, of which a read takes those that it asks for.
 
     Why it hurts: the filter runs on the server and saves network traffic, not disk reads. A read of
     one level out of 50 reads 50 rows for each that it returns, and a limit of 100 is reached after
@@ -577,6 +582,8 @@ limit = 100
             tested = [name for name in plan.residual_fields if name not in subject.key.fields]
             if not tested or len(tested) < len(plan.residual_fields):
                 continue
+            if subject.design.layout.find_qualifier_range(one.bounds) != (b"", b""):
+                continue  # a read of a part of the row
             explanation = explain_read(
                 subject.key,
                 BoundRead(one.bounds),

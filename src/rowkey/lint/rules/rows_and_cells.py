@@ -144,13 +144,15 @@ class EndlessRow(Rule):
 
     What it does: looks at rows that many events share because a field is in the qualifier. If that
     field is a time and the key has none, only a `ttl` limits the row. From the rate and the value
-    counts, where known, it computes when a row reaches a million cells.
+    counts, where known, it computes when a row reaches a million cells. If it is no time, a row
+    holds each of its values at most once: it is reported if the fullest row, by the declared shares
+    of values, reaches a million cells within the `ttl` or a year.
 
     Why it hurts: a row is never split, so its region grows past every limit. A get of more than 1
     GB fails. The busiest entities get there first.
 
     Use instead: a `time_slice` or `time_bucket` of that time in the key, or the time itself, which
-    makes each event a row. Or a `ttl`.
+    makes each event a row. Or a `ttl`. What is no time goes into the key too.
 
     Source: HBase book, "Rows vs. Columns": rows rather than a million columns; claim 46 agrees with
     a million. hbase.table.max.rowsize, 1 GB: RowTooBigException.
@@ -197,10 +199,12 @@ text = { type = "text", max_bytes = 200 }
         if opening is None or any(fields[n].type.unit_ns for n in subject.key.fields):
             return
         times = [field.name for field in opening.fields if field.type.unit_ns is not None]
-        if not times:
-            return
         ttl = max(subject.families[cell.family].ttl_s for cell in subject.cells)
         speed = self.estimate_cells_per_second(subject)
+        if not times:
+            opening_names = [field.name for field in opening.fields]
+            yield from self._find_full_rows(subject, opening_names, speed, min(ttl, YEAR_S))
+            return
         if ttl != FOREVER_S and (speed is None or speed * ttl <= self.MAX_CELLS_PER_ROW):
             return
         names = ", ".join(subject.key.fields)
@@ -229,6 +233,42 @@ text = { type = "text", max_bytes = 200 }
             value="qualifier",
             cells_per_day=None if speed is None else speed * self.DAY_S,
             ttl_s=ttl,
+        )
+
+    def _find_full_rows(
+        self, subject: LintSubject, names: list[str], speed: float | None, seconds: int
+    ) -> Iterator[Finding]:
+        """Yield a finding if a row comes to hold very many values of fields that are no times.
+
+        Args:
+            subject: the design.
+            names: the fields that open the qualifiers.
+            speed: cells that an average row receives a second; None if unknown.
+            seconds: how long it receives them.
+        """
+        counts = [subject.count_distinct(name) for name in names]
+        if speed is None or not all(counts) or subject.sample is not None:
+            return  # of a sample, another rule compares the rows
+        heaviest = prod(
+            max((subject.find_facts(name).heaviest_share or 0) * values, 1)
+            for name in subject.key.fields
+            if (values := subject.count_distinct(name))
+        )
+        each = sum(cell.event_share for cell in subject.cells)
+        cells = min(speed * heaviest * seconds, prod(n for n in counts if n) * each)
+        if cells <= self.MAX_CELLS_PER_ROW:
+            return
+        size = cells / each * subject.event_bytes
+        yield self.build_finding(
+            subject.format_path("fields", names[0], "at"),
+            f"all events with the same {', '.join(subject.key.fields)} share one row, and the "
+            f"fullest comes to hold about {cells:,.0f} cells and {size / 2**20:,.1f} MB that "
+            "cannot be split",
+            f"Put {' and '.join(names)} into the key, so that each event is a row.",
+            severity="error" if size > MAX_READ_ROW_BYTES else "warning",
+            value="qualifier",
+            cells=cells,
+            row_bytes=size,
         )
 
     @staticmethod

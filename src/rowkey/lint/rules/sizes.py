@@ -203,8 +203,9 @@ rate = "5000/s"
     """Multiple of 10 GiB from which a size before compression is a warning, because encoding and
     compression do not reduce it to a tenth: of five tables with `FAST_DIFF` and `ZSTD` that an
     engineer wrote without knowing of this, 12 to 20 % was left."""
-    CHANGING_CODES = ("RK123", "RK124", "RK706")
-    """Rules whose remedies name a number of buckets or servers, by which regions are counted."""
+    CHANGING_CODES = ("RK123", "RK124", "RK403", "RK706")
+    """Rules whose remedies name a number of buckets or servers, or a time to live, by which regions
+    are counted."""
     MIN_DAYS_TO_FULL = 7
     """Days after which regions are full, from which it is a remark: our choice."""
 
@@ -265,7 +266,7 @@ rate = "5000/s"
 
     @classmethod
     def _find_earlier_change(cls, subject: LintSubject) -> str:
-        """Return the code of a finding whose remedy gives other servers, buckets or splits."""
+        """Return the code of a finding whose remedy changes servers, buckets, splits or the ttl."""
         changing = (
             one
             for one in subject.earlier_findings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import inf
 from typing import ClassVar
@@ -162,9 +163,10 @@ versions = 10
 class TtlInMilliseconds(Rule):
     """The time to live looks like milliseconds, but HBase reads seconds.
 
-    What it does: looks for a ttl that is a bare number and a usual duration in milliseconds (five,
-    ten or thirty minutes, some hours, whole days), but no whole number of weeks, months or years in
-    seconds; and, from ten years on, for any multiple of a thousand.
+    What it does: looks for a ttl that is a bare number, or a number of seconds, and a usual
+    duration in milliseconds (five, ten or thirty minutes, some hours, whole days), but no whole
+    number of weeks, months or years in seconds; and, from ten years on, for any multiple of a
+    thousand.
 
     Why it hurts: a family's ttl is in seconds. 86400000 is not a day but 1,000 days; 604800000 is
     not 7 days but 19 years, and the table grows for ever. 2592000000, 30 days in milliseconds, is
@@ -220,9 +222,11 @@ ttl = "30d"
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each ttl that looks like milliseconds."""
         for name, family in subject.families.items():
-            ttl = subject.design.declaration.families.get(name, {}).get("ttl")
-            if not isinstance(ttl, int) or family.ttl_s == FOREVER_S:
+            declared = subject.design.declaration.families.get(name, {}).get("ttl")
+            is_in_seconds = isinstance(declared, int) or re.fullmatch(r"\d+ ?s", str(declared))
+            if not is_in_seconds or family.ttl_s == FOREVER_S:
                 continue
+            ttl = family.ttl_s
             if self._is_long(ttl) or self._is_usual_in_ms(ttl):
                 yield self.build_finding(
                     subject.format_path("families", name, "ttl"),

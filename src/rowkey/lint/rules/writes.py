@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from rowkey.array_libraries import np
 from rowkey.cells import FOREVER_S
-from rowkey.lint.contract import Rule
+from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
+from rowkey.schema import NANOSECONDS
 from rowkey.workload import DEFAULT_CAPACITY_PER_S, FAIR_UTILIZATION, POOR_UTILIZATION
 
 if TYPE_CHECKING:
+    from rowkey.keys import Field
     from rowkey.lint.subject import LintSubject
 
 
@@ -161,7 +164,8 @@ class TtlFromWriting(Rule):
     """The time to live counts from the import, not from the event.
 
     What it does: looks for a time to live where old events are written, by `arrival` random or
-    bulk_sorted, and cells get the time of writing as their timestamp.
+    bulk_sorted, and cells get the time of writing as their timestamp. The time of an event is one
+    in the key, or the one that `[writes]` names: another column may hold any time.
 
     Why it hurts: an event of last year that is imported today expires one time to live from today.
     Until then the table holds more than the time to live suggests.
@@ -210,9 +214,14 @@ ttl = "30d"
         writes = subject.design.writes
         if writes.has_advancing_time or writes.time is None:
             return
+        is_named = subject.design.declaration.writes.time is not None
+        if not is_named and writes.time.name not in subject.key.fields:
+            return
         if subject.design.layout.cell_timestamp is not None:
             return
         for name, family in subject.families.items():
+            if _measure_expired_share(subject, writes.time, family.ttl_s):
+                continue  # at the time of the event they would be gone when they are written
             if family.ttl_s != FOREVER_S and subject.is_declared("families", name, "ttl"):
                 yield self.build_finding(
                     subject.format_path("families", name, "ttl"),
@@ -228,7 +237,8 @@ class LateBeyondTtl(Rule):
     """Some events arrive after their time to live has ended.
 
     What it does: compares the longest delay with the time to live of each family, where the event
-    time is the timestamp of the cells.
+    time is the timestamp of the cells. Of an import, by `arrival` random or bulk_sorted, it takes
+    the events of the sample that are older than the newest by the time to live.
 
     Why it hurts: a cell's age counts from its timestamp. An event that arrives later than the time
     to live is accepted, acknowledged and never visible; no call reports the loss.
@@ -282,11 +292,12 @@ late = { share = 0.02, upto = "6h" }
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family whose ttl ends before late events arrive."""
         writes = subject.design.writes
-        if subject.design.layout.cell_timestamp is None or not writes.late_ms:
+        if subject.design.layout.cell_timestamp is None:
             return
         for name in dict.fromkeys(cell.family for cell in subject.cells):
             ttl_s = subject.families[name].ttl_s
-            if ttl_s != FOREVER_S and writes.late_ms >= 1_000 * ttl_s:
+            yield from self._find_expired_imports(subject, name, ttl_s)
+            if writes.late_ms and ttl_s != FOREVER_S and writes.late_ms >= 1_000 * ttl_s:
                 late_s = writes.late_ms / 1_000
                 yield self.build_finding(
                     "writes.late.upto",
@@ -300,6 +311,40 @@ late = { share = 0.02, upto = "6h" }
                     late_ms=writes.late_ms,
                     share=writes.late_share,
                 )
+
+    def _find_expired_imports(
+        self, subject: LintSubject, name: str, ttl_s: int
+    ) -> Iterator[Finding]:
+        """Yield a finding if events of an import are older than a family keeps their cells."""
+        if subject.design.writes.has_advancing_time:
+            return
+        time = subject.design.fields[subject.design.layout.placed_fields["timestamp"][0]]
+        share = _measure_expired_share(subject, time, ttl_s)
+        if share:
+            yield self.build_finding(
+                subject.format_path("families", name, "ttl"),
+                f"{share:.1%} of the events of the import are older than the newest by more than "
+                f"{ttl_s:,} s, for which family {name} keeps cells from the event's time, so their "
+                "cells are expired when they are written",
+                f"Give family {name} a longer ttl, or declare {time.name} without "
+                'at = "timestamp".',
+                severity="info" if share < MAX_STRAY_SHARE else None,
+                value=ttl_s,
+                family=name,
+                ttl_s=ttl_s,
+                share=share,
+            )
+
+
+def _measure_expired_share(subject: LintSubject, time: Field, ttl_s: int) -> float:
+    """Return the share of sampled events that are older than the newest by a time to live."""
+    sample, unit_ns = subject.sample, time.type.unit_ns
+    if sample is None or unit_ns is None or time.name not in sample.rows.schema.names:
+        return 0.0
+    times = time.type.to_internal_batch(sample.rows.column(time.name).drop_null())
+    if not len(times):
+        return 0.0
+    return float(np.mean((times.max() - times) * (unit_ns / NANOSECONDS["s"]) >= ttl_s))
 
 
 class LateHidesNewer(Rule):
