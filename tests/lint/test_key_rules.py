@@ -401,6 +401,19 @@ def test_a_digest_is_proposed_only_for_a_text_that_reads_give_whole(
     assert not is_digest or len(told) == 1
 
 
+@pytest.mark.parametrize(
+    ("key", "remedy"),
+    [
+        ("[probe][at:u32]", "Write [at] instead of [at:u32]."),
+        ("[probe][time_bucket(at, 1h)]", "Add at itself to the key, after that part."),
+    ],
+)
+def test_an_encoding_that_cuts_a_value_is_left_out(key: str, remedy: str) -> None:
+    """A time in whole seconds gets its fraction back by its own encoding, and not once more."""
+    design = Design("t", key, fields={"probe": "u32", "at": "timestamp_ms", "rtt": "float32"})
+    assert [remedy] == [one.remedy for one in check_design(design, select=["RK110"]).findings]
+
+
 def test_a_digest_in_a_table_of_one_region_needs_no_splits() -> None:
     """The splits of one region, which uniform splits cannot make, are not advised."""
     fields = {"name": {"type": "text", "max_bytes": 900, "mean_bytes": 120}, "clicks": "u8"}

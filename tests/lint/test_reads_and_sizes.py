@@ -415,6 +415,8 @@ def test_a_unique_field_that_repeats_in_the_sample_is_reported(tmp_path: Path) -
         ("2/s", "[gate][at]", "distinct = 3", []),
         ("5/s", "[gate][at]", "distinct = 3", []),
         ("6/s", "[gate][at]", "distinct = 3", [(3 * 86_400, 6 * 86_400)]),
+        ("11/s", "[salt(2)][gate][at]", "distinct = 3", []),
+        ("12/s", "[salt(2)][gate][at]", "distinct = 3", [(6 * 86_400, 12 * 86_400)]),
         ("30/s", "[gate][at]", "", []),
         ("30/s", "[gate]", "distinct = 3", []),
     ],

@@ -266,6 +266,24 @@ def test_a_read_by_a_column_outside_the_key_is_said_to_need_a_second_table() -> 
     assert "a second table too, whose key begins with mail;" in remedy
 
 
+@pytest.mark.parametrize(("where", "is_named"), [("name starts with ?", True), ("at > ?", False)])
+def test_a_field_behind_a_digest_is_to_come_first(where: str, *, is_named: bool) -> None:
+    """Where no key is found for a read that gives fields of the key, they are named; no time is."""
+    design = Design(
+        "people",
+        "[digest(name, 4)][name][at]",
+        fields={"name": {"type": "text", "max_bytes": 40, "distinct": 4_000}, "at": "timestamp_s"},
+        splits={"algorithm": "uniform", "regions": 4},
+        cluster={"servers": 4},
+        writes={"rate": "50/s", "for": "20s"},
+        reads=[{"name": "it", "where": where, "limit": 10, "rate": "5/s"}],
+    )
+    judged = JudgedDesign(design, names_keys=True)
+    remedies = [one.remedy for one in judged.lint_result.findings if one.code == "RK601"]
+    assert remedies
+    assert is_named == any("Put name first in this key" in one for one in remedies)
+
+
 @pytest.mark.parametrize(("cost", "is_named"), [(0.9, True), (1.0, False), (1.1, False)])
 def test_no_key_is_named_for_writes_that_it_does_not_spread(cost: float, *, is_named: bool) -> None:
     """A finding on the load of writes names the recommended key only if that load gets less."""

@@ -130,7 +130,15 @@ class KeyRemedy:
             )
             return replace(completed, remedy=remedy)
         if not outside:
-            return completed
+            fields = self._declared_design.design.fields
+            if orders or not given or any(fields[name].type.unit_ns for name in given):
+                return completed  # a key that begins with a time is hot
+            remedy = Message(
+                "remedy.key_front",
+                "Put {fields} first in this key, or in the key of a second table.",
+                fields=" and ".join(given),
+            )
+            return replace(completed, remedy=remedy)
         remedy = Message(
             "remedy.second_table",
             "Write each event to a second table too, whose key begins with {fields}; what writes "

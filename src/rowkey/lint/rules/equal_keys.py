@@ -7,6 +7,7 @@ from math import inf, prod
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.hotspots import COUNTER_TYPE, MIN_GROWTH, count_repeated_rows
+from rowkey.keys import FieldPart
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
@@ -29,10 +30,11 @@ class OverwrittenRows(Rule):
     events twice. From there on it is an error where the key, or the order of a read, names a time:
     then each event is to be a row of its own, and is lost. Elsewhere rows may be those of entities
     that later events change, which only a comment in the file can tell: a warning. Events that are
-    equal in every field lose nothing. Under a random salt such a row is not overwritten but stored
-    twice, which random-salt reports. Without repeated keys in a sample it compares the events of
-    the declared rate in the time to live with the keys that the fields of a key with the time can
-    take then, if two events or more share each; a remark if all other fields may be counters.
+    equal in every field lose nothing. Under a random salt a row of the sample is not overwritten
+    but stored twice, which random-salt reports. Without repeated keys in a sample it compares the
+    events of the declared rate in the time to live with the keys that the fields of a key with the
+    time can take then, if two events or more share each; a remark if all other fields may be
+    counters.
 
     Why it hurts: a put of the same row, family and qualifier is a further version, and one version
     is kept by default. The earlier event is lost without an error.
@@ -134,11 +136,13 @@ order    = "u64"
             return
         if design.layout.has_shared_rows:  # then events-in-one-cell reports it
             return
-        if subject.key.is_salted or max(one.versions for one in design.families.values()) > 1:
+        if max(one.versions for one in design.families.values()) > 1:
             return
         kept_s = max(family.ttl_s for family in design.families.values())
         counts = count_key_values(design.layout, design.families, design.writes, 1)
         keys, events = prod(counts.values()), rate * kept_s
+        if subject.key.is_salted:
+            keys *= subject.key.salt_count
         if keys == inf or events < MIN_EVENTS_PER_KEY * keys:
             return
         values = [
@@ -304,7 +308,7 @@ name = { type = "text", max_bytes = 200 }
                     "key",
                     f"rows that differ only in {name} may share a key: "
                     f"{losses[name]}{seen if are_distinct else ''}",
-                    f"Add {name} itself to the key, after that part.",
+                    self._format_remedy(subject, name),
                     severity="info" if are_distinct else self.severity,
                     value=name,
                     field=name,
@@ -331,3 +335,11 @@ name = { type = "text", max_bytes = 200 }
                     bits=bits,
                     odds=odds,
                 )
+
+    @staticmethod
+    def _format_remedy(subject: LintSubject, name: str) -> str:
+        """Return how to keep a field whole: without the encoding that cuts it, or once more."""
+        for notation, part in subject.iter_parts():
+            if isinstance(part, FieldPart) and part.field.name == name:
+                return f"Write [{name}] instead of {notation}."
+        return f"Add {name} itself to the key, after that part."

@@ -608,8 +608,8 @@ class LargeValue(Rule):
     """Values of hundreds of kilobytes are stored among ordinary cells, or small ones in files.
 
     What it does: looks for columns with a mean value of 100 kB or more, by `mean_bytes` or a
-    sample, in a family without `mob`, or with a `mob_threshold` above this mean; and in one with
-    `mob` for columns with a smaller mean that is above `mob_threshold`.
+    sample, in a family without `mob`, a warning from 1 MB on, or with a `mob_threshold` above this
+    mean; and in one with `mob` for columns with a smaller mean that is above `mob_threshold`.
 
     Why it hurts: every compaction reads and writes each value again, several times in its life. A
     few such values fill a memstore or a block cache that could serve thousands of rows. A small
@@ -646,6 +646,9 @@ image = { type = "bytes", max_bytes = 4000000, mean_bytes = 300000 }
 [families.d]
 mob = true
 """
+
+    WARNING_ABOVE_BYTES = 1_000_000
+    """Mean bytes from which it is a warning: ten times as many as belong into MOB files."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each column whose mean value is in the wrong kind of files."""
@@ -696,6 +699,7 @@ mob = true
                     f"{name} has {mean:,.0f} bytes on average, and each compaction of family "
                     f"{cell.family} rewrites these values",
                     remedy,
+                    severity="warning" if mean >= self.WARNING_ABOVE_BYTES else None,
                     value=mean,
                     family=cell.family,
                 )

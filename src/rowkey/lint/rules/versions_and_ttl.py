@@ -67,8 +67,8 @@ versions = 1
                 yield self.build_finding(
                     subject.format_path("families", name, "versions"),
                     f"the family keeps {family.versions:,} versions of each cell, all in one row",
-                    "Put the time into the key, so that each version is a row, and keep one "
-                    "version.",
+                    "Keep one version if only the newest is read; for a history put the time into "
+                    "the key, so that each version is a row.",
                     value=family.versions,
                 )
 
