@@ -17,7 +17,7 @@ import pytest
 import rowkey
 from rowkey.errors import Mistake, OneMistakeError, RowError, Unavailable
 from rowkey.hbase.errors import ConnectionLost, FailedAction
-from rowkey.hbase.registry.contract import NodeReply
+from rowkey.hbase.registry.contract import NodeFailure
 
 ARGUMENTS: dict[str, Any] = {
     "str": "host",
@@ -30,7 +30,7 @@ ARGUMENTS: dict[str, Any] = {
     "Iterable[Mistake]": [Mistake("key", "is missing", "a key", "Write one.", 3, 4)],
     "Sequence[Mistake]": [Mistake("url", "is empty"), Mistake("port", "is 0")],
     "Iterable[tuple[int, RowError]]": [(3, RowError("host", "it is missing"))],
-    "Sequence[NodeReply]": [NodeReply("zk1:2181", "no answer", False)],
+    "Sequence[NodeFailure]": [NodeFailure("zk1:2181", "no answer", False)],
     "Iterable[FailedAction]": [FailedAction(0, b"r", None, None, ConnectionLost("t", "is gone"))],
     "StdinRowWriter": SimpleNamespace(first_errors=[], refused_count=2),
 }

@@ -189,7 +189,6 @@ class _BatchRound:
     def _build_failure(
         self, position: int, region: bytes | None, server: str | None, error: HBaseError
     ) -> FailedAction:
-        """Return the failure of the action at a position of the batch."""
         return FailedAction(
             self._batch.get_original_index(position),
             self._batch.get_row_key(position),
@@ -380,23 +379,18 @@ class RowActionBatch(ActionBatch):
         return len(self._rows)
 
     def get_row_key(self, position: int) -> bytes:
-        """Return the row key of the action at a position."""
         return self._rows[position]
 
     def get_original_index(self, position: int) -> int:
-        """Return the index, in the caller's input, of the action at a position."""
         return self._sorted_indexes[position]
 
     def can_apply_twice(self, position: int) -> bool:
-        """Return whether sending the action at a position twice may apply it twice."""
         return get_action_idempotence(self._actions[position]) is Idempotence.NOT_IDEMPOTENT
 
     def count_below(self, key: bytes) -> int:
-        """Return the number of actions whose row key is smaller than a key."""
         return bisect_left(self._rows, key)
 
     def find_request_end(self, start: int, stop: int, max_bytes: int, max_actions: int) -> int:
-        """Return the end of the largest request that begins with the action `start`."""
         last = min(stop, start + max_actions)
         end = (
             bisect_right(self._byte_offsets, self._byte_offsets[start] + max_bytes, start, last + 1)
@@ -405,18 +399,15 @@ class RowActionBatch(ActionBatch):
         return max(start + 1, end)
 
     def estimate_bytes(self, start: int, stop: int) -> int:
-        """Return the approximate bytes of the actions `start` to `stop` in a request."""
         return self._byte_offsets[stop] - self._byte_offsets[start]
 
     def build_request(self, slices: Sequence[RegionSlice]) -> Multi:
-        """Build the request that sends the actions of these slices to one server."""
         regions = [(part.region.name, self._actions[part.start : part.stop]) for part in slices]
         return Multi(regions, self._nonce_group, self._sync)
 
     def record_outcomes(
         self, slices: Sequence[RegionSlice], answer: list[Outcome]
     ) -> Iterator[tuple[int, HBaseError]]:
-        """Store the outcomes in an answer; yield (position, error) of each failed action."""
         positions = (position for part in slices for position in range(part.start, part.stop))
         for position, outcome in zip(positions, answer, strict=True):
             if isinstance(outcome, HBaseError):
@@ -426,7 +417,6 @@ class RowActionBatch(ActionBatch):
 
 
 def _estimate_action_bytes(action: Action) -> int:
-    """Return the approximate size of an action in a request."""
     if isinstance(action, RowCells):  # first, as most are
         row, cells = action
         if len(cells) == 1:

@@ -23,7 +23,6 @@ def check_list(path: str, values: object, allowed: str) -> None:
 
     Args:
         path: the argument.
-        values: its value.
         allowed: what the list has to hold, for the message.
     """
     if isinstance(values, str | bytes | bytearray) or not isinstance(values, Sequence):

@@ -45,12 +45,10 @@ class ArrowPutBatch(ActionBatch):
         return len(self._puts)
 
     def get_row_key(self, position: int) -> bytes:
-        """Return the row key of the put at a position."""
         row: bytes = self._puts.rows[position].as_py()
         return row
 
     def get_original_index(self, position: int) -> int:
-        """Return the index, in the caller's input, of the row at a position."""
         number = int(self._puts.numbers[position])
         return number if self._numbers is None else int(self._numbers[number])
 
@@ -59,20 +57,16 @@ class ArrowPutBatch(ActionBatch):
         return False
 
     def count_below(self, key: bytes) -> int:
-        """Return the number of puts whose row key is smaller than a key."""
         return self._puts.count_below(key)
 
     def find_request_end(self, start: int, stop: int, max_bytes: int, max_actions: int) -> int:
-        """Return the end of the largest request that begins with the put `start`."""
         return self._puts.find_request_end(start, stop, max_bytes, max_actions)
 
     def estimate_bytes(self, start: int, stop: int) -> int:
-        """Return the bytes of the puts `start` to `stop` in a request."""
         cells, actions = self._puts.cell_bounds, self._puts.action_bounds
         return int(cells[stop] - cells[start] + actions[stop] - actions[start])
 
     def build_request(self, slices: Sequence[RegionSlice]) -> RawMulti:
-        """Build the request that sends the puts of these slices to one server."""
         encoded = [(part, self._puts.slice_puts(part.start, part.stop)) for part in slices]
         regions = [
             (part.region.name, puts.actions, part.stop - part.start) for part, puts in encoded
@@ -82,7 +76,6 @@ class ArrowPutBatch(ActionBatch):
     def record_outcomes(
         self, slices: Sequence[RegionSlice], answer: list[ActionFailure]
     ) -> Iterator[tuple[int, HBaseError]]:
-        """Return (position, error) of each put that failed."""
         return ((slices[region].start + action, error) for region, action, error in answer)
 
 

@@ -131,7 +131,6 @@ class ScanSpec:
         include_start: whether the row `start` is included.
         include_stop: whether the row `stop` is included.
         reverse: whether rows come in descending order.
-        read: which cells of each row are read.
         limit: most rows.
         batch: most cells of one partial row; None for whole rows.
         raw: whether delete markers and the cells they hide are returned too.

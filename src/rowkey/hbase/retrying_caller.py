@@ -89,7 +89,6 @@ class RetryingCaller:
         Args:
             table: the name of the table.
             row: the row key.
-            request: what to send.
             deadline: when to give up; None for the time of an operation from now.
             check_send: called before each time that the request is sent: returns the seconds within
                 which it must be sent, or raises an error.
@@ -185,7 +184,6 @@ class RetryingCaller:
 
         Args:
             address: host and port of the server.
-            request: what to send.
             region: the full name of the region; empty if the request needs none.
             deadline: when the request must be sent.
         """

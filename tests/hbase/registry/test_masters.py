@@ -142,7 +142,7 @@ def test_the_registry_error_has_the_failure_of_each_node() -> None:
         ("m1:16000", "the answer is malformed: the bytes end within a protobuf field", True),
         ("m2:16000", "the server does not know the answer yet", False),
         ("m3:16000", "nobody is there", False),
-    ] == list(caught.value.replies)
+    ] == list(caught.value.failures)
 
 
 def test_an_error_of_silent_nodes_is_retriable() -> None:

@@ -102,7 +102,7 @@ def test_the_error_names_the_zookeeper_node_and_its_failure(mode: str, message: 
     with FakeZooKeeper(CLUSTER, mode) as zookeeper:
         with pytest.raises((RegistryUnavailable, ClusterNotFound)) as caught:
             build_registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
-        (said,) = caught.value.replies
+        (said,) = caught.value.failures
     assert zookeeper.node == said.node
     assert any(one in said.text for one in message.split("|"))
 
@@ -131,7 +131,7 @@ def test_a_missing_or_malformed_znode_is_reported(
         pytest.raises((RegistryUnavailable, ClusterNotFound)) as caught,
     ):
         build_registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
-    assert message in caught.value.replies[0].text
+    assert message in caught.value.failures[0].text
 
 
 def test_a_wrong_root_znode_is_final_and_a_missing_master_is_not() -> None:

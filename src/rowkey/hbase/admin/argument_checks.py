@@ -131,7 +131,6 @@ class ArgumentChecks:
         return any(mistake.path == path for mistake in self.mistakes.mistakes)
 
     def _add_mistake(self, path: str, what: str, allowed: str) -> None:
-        """Add a mistake about the argument at a path."""
         self.mistakes.add(path, what, allowed)
 
 
@@ -189,7 +188,6 @@ def _select_non_defaults(family: Family) -> dict[str, object]:
 
 
 def _collect_split_mistakes(mistakes: Mistakes, table: str, splits: Sequence[bytes]) -> None:
-    """Collect every mistake in the split keys of a table."""
     untyped: Sequence[object] = splits
     wrong_types = [(i, key) for i, key in enumerate(untyped) if not isinstance(key, bytes)]
     for index, key in wrong_types:

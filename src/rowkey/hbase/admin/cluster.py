@@ -42,7 +42,6 @@ class ClusterAdmin(ProcedureRunner):
         """Create a namespace, and wait until that is done."""
 
         def is_created() -> bool:
-            """Return whether the namespace exists."""
             return name in self._caller.call_master(ListNamespaces(), deadline)
 
         self._run_procedure(name, CreateNamespace(name), deadline, is_created)
@@ -58,7 +57,6 @@ class ClusterAdmin(ProcedureRunner):
         deadline = self._build_deadline(wait_s)
 
         def is_deleted() -> bool:
-            """Return whether the namespace is gone."""
             return name not in self._caller.call_master(ListNamespaces(), deadline)
 
         self._run_procedure(name, DeleteNamespace(name), deadline, is_deleted)

@@ -69,7 +69,6 @@ class CounterAdmin(ProcedureRunner):
         Every acknowledged write is counted. Read replicas are left out.
 
         Args:
-            name: the table.
             wait_s: seconds to wait for regions that are being moved.
 
         Raises:
@@ -111,7 +110,7 @@ class CounterAdmin(ProcedureRunner):
         deadline = self._build_deadline(wait_s)
         rows = self._caller.locator.list_region_rows(name, deadline)
         regions = [region for region in (row.open_region for row in rows) if region is not None]
-        loads = chain.from_iterable(self._fetch_loads(name, regions, deadline, hurries_silent=True))
+        loads = chain.from_iterable(self._fetch_loads(name, regions, deadline, limits_silent=True))
         return len(list(_build_counts(regions, loads))), len(rows)
 
     def _fetch_loads(
@@ -120,19 +119,19 @@ class CounterAdmin(ProcedureRunner):
         regions: Sequence[RegionLocation],
         deadline: Deadline,
         *,
-        hurries_silent: bool = False,
+        limits_silent: bool = False,
     ) -> Iterator[list[tuple[ServerName, RegionLoad]]]:
         """Yield the (server, region load) pairs of each server of these regions that answers.
 
         One that does not answer takes no more than its share of the time, or than `SILENT_LIMIT_S`
-        if it `hurries_silent` ones and that server has not answered before.
+        with `limits_silent` if that server has not answered before.
         """
         request = GetRegionLoad(shorten_table_name(name))
         servers = list(dict.fromkeys(region.server for region in regions))
         for number, server in enumerate(servers):
             share_s = deadline.get_remaining_s() / (len(servers) - number)
             limit_s = min(self._caller.settings.call_timeout_s, share_s)
-            is_silent = hurries_silent and (
+            is_silent = limits_silent and (
                 self._silent_until_s.get(server, 0.0) > read_boottime_s()
             )
             if is_silent:
@@ -143,7 +142,7 @@ class CounterAdmin(ProcedureRunner):
             except InvalidRequest:
                 raise
             except HBaseError:
-                if hurries_silent and not is_silent:
+                if limits_silent and not is_silent:
                     self._silent_until_s[server] = read_boottime_s() + SILENT_S
                 continue  # its regions are missing then, and the caller polls again
             self._silent_until_s.pop(server, None)

@@ -36,7 +36,6 @@ class TableAttribute:
     """An attribute of HBase tables, such as MAX_FILESIZE, with its valid values.
 
     Args:
-        name: HBase's name of it.
         choices: the valid values; empty for a number or a text.
         minimum: smallest number; None if it is not a number.
         maximum: greatest number.
@@ -276,7 +275,6 @@ def build_table_schema(
 
     Args:
         name: `qualifier` or `namespace:qualifier`.
-        families: its families.
         attributes: attributes of HBase or your own, stored with the table.
         configuration: site settings that the table overrides.
         explicit_defaults: HBase's names of family attributes that are sent even with their default
@@ -393,5 +391,4 @@ def find_split_differences(
 
 
 def _build_difference(path: str, declared: object, actual: object) -> Mistake:
-    """Return the difference between a declared value and the one that HBase has."""
     return Mistake(path, f"requested {declared}, but the table has {actual}")

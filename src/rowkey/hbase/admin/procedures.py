@@ -87,7 +87,6 @@ class ProcedureRunner:
 
         Args:
             path: the table or other object, for messages.
-            request: the request that starts it.
             deadline: when to stop waiting.
             is_done: returns whether the effect of the procedure is there.
 

@@ -77,14 +77,12 @@ class RegionAdmin(ProcedureRunner):
         def find_halves(
             regions: Sequence[RegionLocation],
         ) -> tuple[RegionLocation, RegionLocation] | None:
-            """Return the two halves, or None if the region is not split yet."""
             second = _find_region(regions, split_key)
             if second.start != split_key:
                 return None
             return regions[regions.index(second) - 1], second
 
         def is_split() -> bool:
-            """Return whether the region is split."""
             return find_halves(self._caller.locator.list_regions(name, deadline)) is not None
 
         self._run_procedure(name, SplitRegion(info, split_key), deadline, is_split)
@@ -127,13 +125,11 @@ class RegionAdmin(ProcedureRunner):
             raise InvalidArgument("second", what, "a row key in the next region")
 
         def find_merged(regions: Sequence[RegionLocation]) -> RegionLocation | None:
-            """Return the merged region, or None if it is not there yet."""
             region = _find_region(regions, left.start)
             is_whole = (region.start, region.stop) == (left.start, right.stop)
             return region if is_whole else None
 
         def is_merged() -> bool:
-            """Return whether the regions are merged."""
             return find_merged(self._caller.locator.list_regions(name, deadline)) is not None
 
         self._run_procedure(name, MergeRegions(left.name, right.name), deadline, is_merged)
@@ -152,7 +148,6 @@ class RegionAdmin(ProcedureRunner):
         """Move a region to another server; return when it is open there.
 
         Args:
-            region: the region.
             server: the target, with or without its start code; None for any other live server.
             wait_s: seconds to wait.
 
@@ -247,7 +242,6 @@ class RegionAdmin(ProcedureRunner):
         """Compact the files of a table.
 
         Args:
-            name: the table.
             major: whether all files are merged, which removes deleted cells.
             wait: whether to wait until no region is compacting any more.
             wait_s: seconds to wait.
@@ -271,7 +265,6 @@ class RegionAdmin(ProcedureRunner):
                 return
 
     def _is_compacting(self, region: RegionLocation, deadline: Deadline) -> bool:
-        """Return whether a region is being compacted."""
         state = self._caller.call_row(region.table, region.start, GetRegionInfo(), deadline)
         return state is not CompactionState.NONE
 

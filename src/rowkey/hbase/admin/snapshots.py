@@ -58,7 +58,6 @@ class SnapshotAdmin(TableAdmin):
             return
 
         def is_taken() -> bool:
-            """Return whether the snapshot is complete."""
             return name in self._fetch_snapshots(deadline)
 
         self._wait_for_procedure(table, request.method, number, deadline, is_taken)
@@ -99,7 +98,6 @@ class SnapshotAdmin(TableAdmin):
         is_enabled = self._build_state_check(table, TableState.ENABLED, deadline)
 
         def is_created() -> bool:
-            """Return whether the new table exists and is enabled."""
             return self.has_table(table) and is_enabled()
 
         request = RestoreSnapshot(snapshot, shorten_table_name(table))

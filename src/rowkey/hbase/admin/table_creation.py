@@ -96,7 +96,6 @@ class TableCreator(TableAdmin, ClusterAdmin):
                 progress(Progress("regions", open_count, count, "regions"))
 
         def is_created() -> bool:
-            """Return whether the table exists."""
             return self._find_schema(schema.name, deadline) is not None
 
         self._wait_for_procedure(

@@ -152,7 +152,6 @@ class TableAdmin(ProcedureRunner):
         """Delete all rows of a disabled table, which is enabled afterwards.
 
         Args:
-            name: the table.
             keep_splits: whether it keeps its split keys; otherwise it has one region afterwards.
             disable: whether an enabled table is disabled first.
             wait_s: seconds to wait; see `TableAdmin`.
@@ -178,7 +177,6 @@ class TableAdmin(ProcedureRunner):
         Called again after it failed between disabling and deleting, it continues there.
 
         Args:
-            name: the table.
             disable: whether an enabled table is disabled first.
             wait_s: seconds to wait; see `TableAdmin`.
 
@@ -194,7 +192,6 @@ class TableAdmin(ProcedureRunner):
             self._run_disable_if_enabled(name, deadline)
 
         def is_deleted() -> bool:
-            """Return whether the table is gone."""
             return self._find_schema(name, deadline) is None
 
         self._run_procedure(name, DeleteTable(name), deadline, is_deleted)
@@ -206,7 +203,6 @@ class TableAdmin(ProcedureRunner):
         self._run_procedure(name, DisableTable(name), deadline, is_disabled)
 
     def _run_disable_if_enabled(self, name: str, deadline: Deadline) -> None:
-        """Disable a table unless it is disabled already."""
         with suppress(TableNotEnabled):
             self._run_disable(name, deadline)
 
@@ -275,13 +271,11 @@ class TableAdmin(ProcedureRunner):
         for family in names:
 
             def is_deleted(family: str = family) -> bool:
-                """Return whether the family is gone."""
                 return family not in self._list_family_names(name, deadline)
 
             self._run_procedure(name, DeleteColumn(name, family), deadline, is_deleted)
 
     def _list_family_names(self, name: str, deadline: Deadline) -> list[str]:
-        """Return the names of the families of a table."""
         return [family.name for family in self._get_schema(name, deadline).families]
 
     def set_attributes(
@@ -343,7 +337,6 @@ class TableAdmin(ProcedureRunner):
         return schema
 
     def _find_schema(self, name: str, deadline: Deadline) -> TableSchema | None:
-        """Return the schema of a table, or None for no such table."""
         return self._caller.call_master(GetTableDescriptors(name), deadline)
 
 

@@ -47,9 +47,7 @@ class FrameWriter:
     """Sends the requests of a server connection, one at a time, on a non-blocking socket.
 
     Args:
-        sock: the socket.
         readers: the threads that wait for answers.
-        owner: the connection.
     """
 
     __slots__ = ("_owner", "_poll", "_readers", "_send_lock", "_socket", "sent_bytes")
@@ -128,7 +126,8 @@ class FrameWriter:
         except BlockingIOError:
             return 0
         except OSError as problem:
-            self._receive_last_frames()
+            # What the server sent before it closed the connection may give the reason.
+            self._readers.read_if_idle(self._owner.receive_frames)
             self._owner.fail_on_socket_error(problem)
             self._owner.require_open()
             raise
@@ -163,7 +162,3 @@ class FrameWriter:
         events = self._poll.poll(min(_WRITE_POLL_S, deadline.get_remaining_s()) * 1000)
         if is_leader and events and events[0][1] & ~select.POLLOUT:
             self._owner.receive_frames()
-
-    def _receive_last_frames(self) -> None:
-        """Receive what the server sent before it closed the connection: it may give the reason."""
-        self._readers.read_if_idle(self._owner.receive_frames)

@@ -126,7 +126,6 @@ def build_handshake(service: str, settings: Settings) -> bytes:
 
 
 def _find_login_name() -> str:
-    """Return the name of the user that runs this process."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container may run as a number without a name

@@ -252,7 +252,6 @@ class ServerConnection:
             raise error.copy_error() from None
 
     def _build_remote_error(self, fault: RemoteFault) -> HBaseError:
-        """Convert the exception that the server sent to an error of this client."""
         return parse_remote_error(
             fault.java_class,
             fault.stack_trace,
@@ -458,7 +457,6 @@ def _shut_down_socket(sock: socket.socket, *, reset: bool) -> None:
     """Shut down the reading side of a socket, which wakes the thread that reads it.
 
     Args:
-        sock: the socket.
         reset: whether close discards the bytes that are not sent yet.
     """
     try:

@@ -119,13 +119,15 @@ class ServerConnections:
                 raise ClientClosed
             ready = self._connections.get(key)
             if ready is not None and ready.failure is None:
-                return _build_finished_opening(ready)
+                opening = _Opening(connection=ready)
+                opening.done_event.set()
+                return opening
             dead = self._dead.get(key[0])
             if dead is not None and (dead.is_probed or monotonic() < dead.retry_at):
                 raise dead.error.copy_error()
-            opening = self._openings.get(key)
-            if opening is not None:
-                return opening
+            pending = self._openings.get(key)
+            if pending is not None:
+                return pending
             self._openings[key] = new_opening
             if dead is not None:
                 dead.is_probed = True
@@ -187,7 +189,6 @@ class ServerConnections:
         """Close the connections to a server.
 
         Args:
-            address: the server's.
             error: why; connections that were opened after it was raised are kept. A call that
                 timed out closes them only after a full call timeout, when it has closed its own.
                 None: all are closed.
@@ -244,10 +245,3 @@ class ServerConnections:
         self._reset_state()
         for one in inherited:
             one.abandon()
-
-
-def _build_finished_opening(connection: ServerConnection) -> _Opening:
-    """Return the opening of a connection that another thread has just opened."""
-    opening = _Opening(connection=connection)
-    opening.done_event.set()
-    return opening

@@ -72,7 +72,6 @@ def _extract_message(java_class: str, stack_trace: str) -> str:
 
 
 def _choose_error_class(java_class: str, message: str, do_not_retry: bool) -> type[HBaseError]:
-    """Return the error class for a Java class, its message and the server's retry flag."""
     error_class = _CLASSES_BY_JAVA_NAME.get(java_class)
     if error_class is None and java_class.startswith(
         HBASE_PACKAGE

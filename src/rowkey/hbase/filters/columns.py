@@ -22,7 +22,6 @@ class KeyOnlyFilter(Filter):
     length_as_value: bool = False
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message KeyOnlyFilter."""
         return proto.encode_bool(1, self.length_as_value)
 
 
@@ -31,7 +30,6 @@ class FirstKeyOnlyFilter(Filter):
     """Return the first cell of each row, as counting rows needs."""
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message FirstKeyOnlyFilter."""
         return b""
 
 
@@ -45,7 +43,6 @@ class ColumnPrefixFilter(Filter):
         check_bytes("prefix", self.prefix)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message ColumnPrefixFilter."""
         return proto.encode_bytes(1, self.prefix)
 
 
@@ -62,7 +59,6 @@ class MultipleColumnPrefixFilter(Filter):
             check_bytes("prefixes", prefix)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message MultipleColumnPrefixFilter."""
         return b"".join(proto.encode_bytes(1, prefix) for prefix in sorted(set(self.prefixes)))
 
 
@@ -94,7 +90,6 @@ class ColumnRangeFilter(Filter):
                 check_bytes(name, bound)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message ColumnRangeFilter."""
         return (
             proto.encode_bytes(1, self.start)
             + proto.encode_bool(2, self.include_start)
@@ -121,7 +116,6 @@ class ColumnPaginationFilter(Filter):
             check_number("offset", self.offset, 0)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message ColumnPaginationFilter."""
         if isinstance(self.offset, bytes):
             return proto.encode_uint(1, self.limit) + proto.encode_bytes(3, self.offset)
         return proto.encode_uint(1, self.limit) + proto.encode_uint(2, self.offset)
@@ -137,7 +131,6 @@ class ColumnCountGetFilter(Filter):
         check_number("limit", self.limit)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message ColumnCountGetFilter."""
         return proto.encode_uint(1, self.limit)
 
 
@@ -161,6 +154,5 @@ class TimestampsFilter(Filter):
             check_number("timestamps", timestamp, 0, LATEST)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message TimestampsFilter."""
         packed = b"".join(proto.encode_varint(one) for one in sorted(set(self.timestamps)))
         return proto.encode_bytes(1, packed) + proto.encode_bool(2, self.can_hint)

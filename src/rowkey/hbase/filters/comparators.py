@@ -38,7 +38,6 @@ class BinaryComparator(Comparator):
         check_bytes("value", self.value)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message BinaryComparator."""
         return proto.encode_message(1, proto.encode_bytes(1, self.value))
 
 
@@ -52,7 +51,6 @@ class BinaryPrefixComparator(Comparator):
         check_bytes("value", self.value)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message BinaryPrefixComparator."""
         return proto.encode_message(1, proto.encode_bytes(1, self.value))
 
 
@@ -73,7 +71,6 @@ class BinaryComponentComparator(Comparator):
         check_number("offset", self.offset, 0)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message BinaryComponentComparator."""
         return proto.encode_bytes(1, self.value) + proto.encode_uint(2, self.offset)
 
 
@@ -87,7 +84,6 @@ class LongComparator(Comparator):
         check_number("value", self.value, -_INT64_LIMIT, _INT64_LIMIT - 1)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message LongComparator."""
         return proto.encode_message(1, proto.encode_bytes(1, struct.pack(">q", self.value)))
 
 
@@ -115,7 +111,6 @@ class BitComparator(Comparator):
         return False
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message BitComparator."""
         value = proto.encode_message(1, proto.encode_bytes(1, self.value))
         return value + proto.encode_uint(2, BIT_OPERATORS[self.join])
 
@@ -125,7 +120,6 @@ class RegexStringComparator(Comparator):
     """Be equal if a Java regular expression matches anywhere in the tested bytes.
 
     Args:
-        pattern: the expression.
         flags: flags of java.util.regex.Pattern.
         charset: Java's name of the character set of the tested bytes.
     """
@@ -145,7 +139,6 @@ class RegexStringComparator(Comparator):
         return False
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message RegexStringComparator."""
         return (
             proto.encode_text(1, self.pattern)
             + proto.encode_uint(2, self.flags)
@@ -168,7 +161,6 @@ class SubstringComparator(Comparator):
         return False
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message SubstringComparator."""
         # The server lowers the tested text and expects this one in lower case.
         return proto.encode_text(1, self.text.lower())
 
@@ -183,5 +175,4 @@ class NullComparator(Comparator):
         return False
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message NullComparator."""
         return b""

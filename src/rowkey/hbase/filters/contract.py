@@ -166,7 +166,6 @@ class FilterList(Filter):
         return any(one.needs_whole_row for one in self.filters)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message FilterList."""
         inner = (proto.encode_message(2, one.encode()) for one in self.filters)
         return proto.encode_uint(1, JOINS[self.join]) + b"".join(inner)
 
@@ -186,7 +185,6 @@ class SkipFilter(Filter):
         return True
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message SkipFilter."""
         return proto.encode_message(1, self.filter.encode())
 
 
@@ -205,12 +203,10 @@ class WhileMatchFilter(Filter):
         return True
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message WhileMatchFilter."""
         return proto.encode_message(1, self.filter.encode())
 
 
 def _check_filter(name: str, value: object) -> None:
-    """Raise unless the value is a filter."""
     if not isinstance(value, Filter):
         raise InvalidArgument(
             name, f"{format_value(value)} has the type {type(value).__name__}", "a Filter"

@@ -26,7 +26,6 @@ class PrefixFilter(Filter):
         check_bytes("prefix", self.prefix)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message PrefixFilter."""
         return proto.encode_bytes(1, self.prefix)
 
 
@@ -40,7 +39,6 @@ class InclusiveStopFilter(Filter):
         check_bytes("stop", self.stop)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message InclusiveStopFilter."""
         return proto.encode_bytes(1, self.stop)
 
 
@@ -59,7 +57,6 @@ class PageFilter(Filter):
         return True
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message PageFilter."""
         return proto.encode_uint(1, self.size)
 
 
@@ -85,7 +82,6 @@ class RandomRowFilter(Filter):
         return True
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message RandomRowFilter."""
         return proto.encode_float(1, self.chance)
 
 
@@ -122,7 +118,6 @@ class FuzzyRowFilter(Filter):
                 )
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message FuzzyRowFilter."""
         return b"".join(
             proto.encode_message(1, proto.encode_bytes(1, key), proto.encode_bytes(2, mask))
             for key, mask in self.patterns
@@ -185,5 +180,4 @@ class MultiRowRangeFilter(Filter):
                 raise InvalidArgument("ranges", what, "a RowRange")
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message MultiRowRangeFilter."""
         return b"".join(proto.encode_message(1, one.encode()) for one in self.ranges)

@@ -65,8 +65,6 @@ class ColumnValueFilter(Filter):
     """Return the cells of one column by a comparison of their value, and no other cells.
 
     Args:
-        family: family of the column.
-        qualifier: qualifier of the column.
         operator: one of = != < <= > >=, read as *cell OP comparator*.
         comparator: the right-hand side of the comparison.
     """
@@ -81,7 +79,6 @@ class ColumnValueFilter(Filter):
         check_comparator(self.operator, self.comparator)
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message ColumnValueFilter."""
         column = proto.encode_text(1, self.family) + proto.encode_bytes(2, self.qualifier)
         return column + _encode_comparison(self.operator, self.comparator, 3)
 
@@ -93,8 +90,6 @@ class SingleColumnValueFilter(Filter):
     The read must select that column.
 
     Args:
-        family: family of the column.
-        qualifier: qualifier of the column.
         operator: one of = != < <= > >=, read as *cell OP comparator*.
         comparator: the right-hand side of the comparison.
         filter_if_missing: whether rows without the column are left out.
@@ -118,7 +113,6 @@ class SingleColumnValueFilter(Filter):
         return True
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message SingleColumnValueFilter."""
         return self.encode_condition()
 
     def encode_condition(self) -> bytes:
@@ -137,7 +131,6 @@ class SingleColumnValueExcludeFilter(SingleColumnValueFilter):
     """Filter rows as `SingleColumnValueFilter` does, and leave out the compared column."""
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message SingleColumnValueExcludeFilter."""
         return proto.encode_message(1, self.encode_condition())
 
 
@@ -146,8 +139,6 @@ class DependentColumnFilter(Filter):
     """Return cells with the timestamp of a cell in one column of their row.
 
     Args:
-        family: family of the column.
-        qualifier: qualifier of the column.
         drop_column: whether the cells of that column are left out.
         operator: one of = != < <= > >= for values of the column, or None for any value.
         comparator: the right-hand side of the comparison, or None.
@@ -170,7 +161,6 @@ class DependentColumnFilter(Filter):
         return True
 
     def encode_body(self) -> bytes:
-        """Encode the arguments as the protobuf message DependentColumnFilter."""
         comparison = proto.encode_uint(1, _NO_OP_NUMBER)
         if self.operator is not None and self.comparator is not None:
             comparison = _encode_comparison(self.operator, self.comparator, 1)

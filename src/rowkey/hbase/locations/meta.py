@@ -200,7 +200,6 @@ def _check_region_id(name: bytes) -> None:
 
 
 def _parse_server(cells: dict[bytes, bytes]) -> ServerName | None:
-    """Return the server in the cells of a row of hbase:meta, or None."""
     address = cells.get(b"server", b"")
     if not address:
         return None

@@ -299,7 +299,6 @@ class RegionLocator:
                 return rows
 
     def _replace_regions(self, table: str, rows: Sequence[MetaRow]) -> list[RegionLocation]:
-        """Replace the cached regions of a table, and return them."""
         regions = [region for region in (row.open_region for row in rows) if region is not None]
         with self._lock:
             self._region_maps[table] = RegionMap(regions)
@@ -367,7 +366,6 @@ class RegionLocator:
 
 
 def _count_regions(maps: dict[str, RegionMap]) -> dict[str, int]:
-    """Return the number of cached regions of each table."""
     return {table: len(region_map.regions) for table, region_map in list(maps.items())}
 
 

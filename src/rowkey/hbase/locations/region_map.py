@@ -48,7 +48,6 @@ class RegionLocation:
         name: its full name, as requests have it.
         start: its first row key.
         stop: the first row key after it; empty for the last region.
-        server: its server.
         seqnum: sequence number of its opening there; each opening has a greater one.
     """
 

@@ -77,7 +77,6 @@ class Request(ABC, Generic[A]):
         """Return what an answer says.
 
         Args:
-            answer: its message.
             cells: its cell block; empty unless `has_cells`.
 
         Raises:

@@ -65,7 +65,7 @@ def encode_mutation(
     if timestamp is not None:
         parts.append(encode_int64(4, timestamp))
     if ttl_ms is not None:
-        ttl = encode_bytes(2, _pack_int64(ttl_ms))
+        ttl = encode_bytes(2, ttl_ms.to_bytes(8, "big", signed=True))
         parts.append(encode_message(5, encode_text(1, "_ttl"), ttl))
     if sync:
         parts.append(encode_uint(6, FSYNC_WAL))
@@ -73,11 +73,6 @@ def encode_mutation(
     if nonce:
         parts.append(encode_uint(9, nonce))
     return b"".join(parts)
-
-
-def _pack_int64(number: int) -> bytes:
-    """Encode a signed 64-bit number as 8 big-endian bytes."""
-    return number.to_bytes(8, "big", signed=True)
 
 
 def encode_cells_mutation(row: bytes, cells: Sequence[Cell], *, sync: bool = False) -> bytes:
@@ -270,7 +265,6 @@ def encode_actions(
 def _encode_action_cells(
     actions: Sequence[RowCells | RowAction], cells_by_index: Mapping[int, bytes]
 ) -> bytes:
-    """Encode the cells of all actions as a cell block."""
     if not cells_by_index:
         return encode_rows(cast("Sequence[RowCells]", actions))
     return b"".join(

@@ -27,7 +27,6 @@ def encode_get(row: bytes, read: ReadSpec, *, existence_only: bool = False) -> b
 
     Args:
         row: its key.
-        read: what to read of the row.
         existence_only: whether the answer says only whether the row exists.
 
     Source: Client.proto of HBase 2.6: 1 row, 2 column, 4 filter, 5 time_range, 6 max_versions,
@@ -240,7 +239,6 @@ def parse_scan_response(
     """Parse the answer of a server to a request of a scanner.
 
     Args:
-        message: its message.
         cells: its cell block.
         max_results: the most rows, or pieces of rows, that were requested.
 

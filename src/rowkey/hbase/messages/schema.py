@@ -26,8 +26,6 @@ class FamilySchema:
     """The schema of a column family as HBase sends it: name and attributes as text.
 
     Args:
-        name: the family's name.
-        attributes: its attributes as text.
         configuration: the settings of the site that it overrides.
 
     Source: HBase.proto, ColumnFamilySchema {1:name, 2:attributes*, 3:configuration*}.
@@ -60,7 +58,6 @@ class TableSchema:
     Args:
         name: the table's name, with its namespace unless that is `default`.
         families: its families in HBase's order.
-        attributes: its attributes as text.
         configuration: settings of the site; HBase returns them among the attributes.
 
     Source: HBase.proto, TableSchema {1:table_name, 2:attributes*, 3:column_families*,

@@ -2,7 +2,7 @@
 
 from rowkey.hbase.registry.contract import (
     ClusterNotFound,
-    NodeReply,
+    NodeFailure,
     Registry,
     RegistryUnavailable,
     RegistryUnreachable,
@@ -14,7 +14,7 @@ __all__ = [
     "ClusterAddress",
     "ClusterNotFound",
     "InvalidClusterUrl",
-    "NodeReply",
+    "NodeFailure",
     "Registry",
     "RegistryUnavailable",
     "RegistryUnreachable",

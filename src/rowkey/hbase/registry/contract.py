@@ -46,7 +46,7 @@ class NodeFailed(Exception):
         self.is_permanent = is_permanent
 
 
-class NodeReply(NamedTuple):
+class NodeFailure(NamedTuple):
     """Why one server of a registry did not give the answer.
 
     Args:
@@ -114,12 +114,12 @@ class RegistryNodes:
             ClusterNotFound: none answered, one said that a retry cannot help, and none ever
                 answered before.
         """
-        replies, nodes = [], self.list_in_order()
+        failures, nodes = [], self.list_in_order()
         reached = self._has_answered
         for index, address in enumerate(nodes):
             if index and deadline.is_expired:
-                replies += [
-                    NodeReply(
+                failures += [
+                    NodeFailure(
                         format_address(node),
                         "the server was not asked, because no time was left",
                         False,
@@ -133,14 +133,14 @@ class RegistryNodes:
             except (NodeFailed, HBaseError, WireFormatError) as problem:
                 self._mark_node(address, has_failed=True)
                 reached = reached or not isinstance(problem, _UNREACHED_ERRORS)
-                replies.append(NodeReply(format_address(address), *_explain_failure(problem)))
+                failures.append(NodeFailure(format_address(address), *_explain_failure(problem)))
             else:
                 self._mark_node(address, has_failed=False)
                 return answer
         if not reached:
-            raise RegistryUnreachable(self.url, what, replies)
-        is_permanent = any(reply.is_permanent for reply in replies) and not self._has_answered
-        raise (ClusterNotFound if is_permanent else RegistryUnavailable)(self.url, what, replies)
+            raise RegistryUnreachable(self.url, what, failures)
+        is_permanent = any(reply.is_permanent for reply in failures) and not self._has_answered
+        raise (ClusterNotFound if is_permanent else RegistryUnavailable)(self.url, what, failures)
 
     def _mark_node(self, address: Address, *, has_failed: bool) -> None:
         """Record whether a server failed, and that it was asked now."""
@@ -247,20 +247,19 @@ class _AllNodesFailed(HBaseError):
 
     Args:
         path: the registry's URL.
-        wanted: what was looked up.
-        replies: the failure of each node.
+        subject: what was looked up.
     """
 
-    def __init__(self, path: str, subject: str, replies: Sequence[NodeReply]) -> None:
-        self.replies = tuple(replies)
-        lines = [f"{reply.node}: {reply.text}" for reply in self.replies[:_MAX_NODES_SHOWN]]
-        if len(self.replies) > _MAX_NODES_SHOWN:
-            lines.append(f"and {len(self.replies) - _MAX_NODES_SHOWN} more servers")
+    def __init__(self, path: str, subject: str, failures: Sequence[NodeFailure]) -> None:
+        self.failures = tuple(failures)
+        lines = [f"{one.node}: {one.text}" for one in self.failures[:_MAX_NODES_SHOWN]]
+        if len(self.failures) > _MAX_NODES_SHOWN:
+            lines.append(f"and {len(self.failures) - _MAX_NODES_SHOWN} more servers")
         super().__init__(path, f"no server at this URL knows {subject}; {'; '.join(lines)}")
 
 
 _MAX_NODES_SHOWN = 3
-"""Nodes that the text lists: most ensembles have three; `replies` has all."""
+"""Nodes that the text lists: most ensembles have three; `failures` has all."""
 
 
 class RegistryUnavailable(_AllNodesFailed, Unavailable):

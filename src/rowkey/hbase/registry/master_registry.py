@@ -71,17 +71,14 @@ class MasterRegistry(Registry):
         return cls(nodes, connections, settings)
 
     def get_cluster_id(self, deadline: Deadline) -> str:
-        """Return the id of the cluster."""
         return self._ask_nodes("the cluster's id", GetClusterId(), deadline)
 
     def get_master(self, deadline: Deadline) -> ServerName:
-        """Return the active master."""
         master = self._ask_nodes("which master is active", GetActiveMaster(), deadline)
         assert master is not None, "an empty answer was returned"
         return master
 
     def get_meta_server(self, deadline: Deadline) -> ServerName:
-        """Return the region server that holds hbase:meta."""
         return self._ask_nodes("where hbase:meta is", GetMetaRegionLocations(), deadline)[0]
 
     def _ask_nodes(self, subject: str, request: Request[A], deadline: Deadline) -> A:
@@ -91,7 +88,6 @@ class MasterRegistry(Registry):
         """
 
         def ask(address: Address, until: Deadline) -> A:
-            """Send the request to one server."""
             connection = self._connections.get_connection(address, request.service, until)
             answer = _send_request(connection, request, until)
             if not answer or (isinstance(answer, dict) and 0 not in answer):
@@ -127,7 +123,6 @@ class MasterRegistry(Registry):
 
 
 def _send_request(connection: ServerConnection, request: Request[A], deadline: Deadline) -> A:
-    """Send a request on a connection, and return the decoded answer."""
     param, cells = request.encode(b"")
     call = connection.send(request.method, param, cells, deadline=deadline)
     return request.decode(call.result(deadline))

@@ -180,7 +180,6 @@ class _NodeParser:
             )
 
     def _check_name(self, name: str) -> None:
-        """Add a mistake unless the host name is valid."""
         if not name:
             self._add_mistake("the host is empty", "a host name or an address")
         elif len(name) > _MAX_HOST_CHARS or not _HOST_PATTERN.fullmatch(name):
@@ -201,12 +200,10 @@ class _NodeParser:
         return 0
 
     def _add_mistake(self, what: str, allowed: str, remedy: str = "") -> None:
-        """Add a mistake about this node of the URL."""
         self.mistakes.append(Mistake(self.path, what, allowed, remedy))
 
 
 def _is_ipv6(host: str) -> bool:
-    """Return whether a text is an IPv6 address."""
     try:
         return ip_address(host).version == 6
     except ValueError:

@@ -64,7 +64,6 @@ class ZooKeeperRegistry(Registry):
         """Return the id of the cluster, from znode hbaseid."""
 
         def read(address: Address, until: Deadline) -> str:
-            """Read the cluster id from one ZooKeeper server."""
             path = f"{self._root}/hbaseid"
             cluster_id = ProtoMessage(self._read_protobuf(address, path, until)).get_text(1)
             if not cluster_id:
@@ -77,7 +76,6 @@ class ZooKeeperRegistry(Registry):
         """Return the active master, from znode master."""
 
         def read(address: Address, until: Deadline) -> ServerName:
-            """Read the active master from one ZooKeeper server."""
             path = f"{self._root}/master"
             return _parse_server(self._read_protobuf(address, path, until), path)
 
@@ -87,7 +85,6 @@ class ZooKeeperRegistry(Registry):
         """Return the region server that holds hbase:meta, from znode meta-region-server."""
 
         def read(address: Address, until: Deadline) -> ServerName:
-            """Read the server of hbase:meta from one ZooKeeper server."""
             path = f"{self._root}/meta-region-server"
             data = self._read_protobuf(address, path, until)
             server = _parse_server(data, path)

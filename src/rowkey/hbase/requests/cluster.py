@@ -57,12 +57,10 @@ class ServerLoad(NamedTuple):
     """A live server, as it last reported.
 
     Args:
-        server: the server.
         requests_per_second: actions per second, over the last seconds.
         request_count: RPCs since it started; a batch is one of them.
         heap_mb: memory in use.
         max_heap_mb: memory it may use.
-        regions: its regions.
         report_start_ms: milliseconds since 1970 when the report begins.
         report_end_ms: milliseconds since 1970 when the report ends.
     """
@@ -94,7 +92,6 @@ class RegionInTransition(NamedTuple):
     """A region in transition.
 
     Args:
-        region: the region.
         state: number of its state in ClusterStatus.proto, RegionState.State.
         since_ms: milliseconds since 1970 when it entered that state.
     """
@@ -119,13 +116,11 @@ class ClusterStatus:
 
     Args:
         version: HBase's version.
-        cluster_id: the id of the cluster.
         master: the active master.
         backup_masters: masters on standby.
         servers: live region servers.
         server_loads: live region servers with their loads, up to one report old (3 s by default).
         dead_servers: region servers that are considered dead.
-        regions_in_transition: regions in transition.
         is_balancer_on: whether the balancer is on.
         tables: how many regions of each table are open.
     """
@@ -187,11 +182,9 @@ class GetClusterStatus(Request[ClusterStatus]):
     options: tuple[StatusOption, ...] = tuple(StatusOption)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"".join(encode_uint(1, option) for option in self.options), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ClusterStatus:
-        """Return the status of the cluster."""
         return ClusterStatus.from_message(answer.require_message(1))
 
 
@@ -215,11 +208,9 @@ class SetBalancerRunning(Request[bool]):
     enabled: bool
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_bool(1, self.enabled) + encode_bool(2, True), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
-        """Return whether the balancer was on before."""
         return answer.require_fields(1).get_bool(1)
 
 
@@ -234,11 +225,9 @@ class IsBalancerEnabled(Request[bool]):
     method = "IsBalancerEnabled"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
-        """Return whether the balancer is on."""
         return answer.require_fields(1).get_bool(1)
 
 
@@ -273,13 +262,11 @@ class SetSplitOrMerge(Request[bool]):
     enabled: bool
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_bool(1, self.enabled) + encode_bool(2, True) + encode_uint(
             3, self.switch
         ), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
-        """Return whether splits, or merges, were allowed before."""
         return any(answer.require_fields(1).list_uints(1))
 
 
@@ -298,9 +285,7 @@ class IsSplitOrMergeEnabled(Request[bool]):
     switch: MasterSwitch
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_uint(1, self.switch), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
-        """Return whether splits, or merges, are allowed."""
         return answer.require_fields(1).get_bool(1)

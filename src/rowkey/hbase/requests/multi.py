@@ -111,7 +111,6 @@ class Multi(Request[list[Outcome]]):
         return Idempotence.IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf, and its cells as a cell block."""
         actions = self._list_actions()
         params: list[bytes] = []
         blocks: list[bytes] = []
@@ -129,7 +128,6 @@ class Multi(Request[list[Outcome]]):
         return b"".join(params), b"".join(blocks)
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[Outcome]:
-        """Return the outcome of each action, in the order of the batch."""
         actions = self._list_actions()
         outcomes: list[Outcome] = [None] * len(actions)
         results: list[tuple[int, Result]] = []
@@ -225,7 +223,6 @@ class ActionFailure(NamedTuple):
     Args:
         region: index of the region in the batch.
         action: index of the action in its region.
-        error: the error of the action.
     """
 
     region: int
@@ -248,7 +245,6 @@ class RawMulti(Request[list[ActionFailure]]):
     cells: bytes
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf, and its cells as a cell block."""
         params = (
             encode_message(1, encode_message(1, encode_region_specifier(name)), actions)
             for name, actions, _ in self.regions
@@ -256,7 +252,6 @@ class RawMulti(Request[list[ActionFailure]]):
         return b"".join(params), self.cells
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[ActionFailure]:
-        """Return the puts that failed."""
         answers = split_region_answers(answer, len(self.regions))
         return [
             ActionFailure(place, action, error)

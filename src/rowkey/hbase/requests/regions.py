@@ -31,7 +31,6 @@ class SplitRegion(ProcedureRequest):
     """Split a region at a row key.
 
     Args:
-        region_info: the region.
         split_key: the first row key of the second half.
         nonce: see `ProcedureRequest`.
 
@@ -44,7 +43,6 @@ class SplitRegion(ProcedureRequest):
     split_key: bytes
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, self.region_info.encode()) + encode_bytes(
             2, self.split_key
         ) + self.encode_nonce(3), b""
@@ -68,7 +66,6 @@ class MergeRegions(ProcedureRequest):
     second: bytes
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return _encode_region(self.first) + _encode_region(self.second) + self.encode_nonce(4), b""
 
 
@@ -97,7 +94,6 @@ class MoveRegion(Request[None]):
     server: ServerName | None = None
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         server = encode_message(2, self.server.encode()) if self.server else b""
         return _encode_region(self.name) + server, b""
 
@@ -119,11 +115,9 @@ class FlushRegion(Request[bool]):
     is_slow: ClassVar[bool] = True
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_region_specifier(region)), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
-        """Return whether the region was flushed."""
         return answer.require_fields(2).get_bool(2)
 
 
@@ -143,7 +137,6 @@ class CompactRegion(Request[None]):
     major: bool = True
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_region_specifier(region)) + encode_bool(2, self.major), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> None:
@@ -248,11 +241,9 @@ class GetRegionInfo(Request[CompactionState]):
     method = "GetRegionInfo"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_region_specifier(region)) + encode_bool(2, True), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> CompactionState:
-        """Return the compaction state of the region."""
         answer.require_message(1)
         state = answer.require_fields(2).get_uint(2)
         try:
@@ -321,9 +312,7 @@ class GetRegionLoad(Request[list[RegionLoad]]):
     table: str | None = None
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"" if self.table is None else encode_message(1, encode_table_name(self.table)), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[RegionLoad]:
-        """Return the counters of the regions."""
         return [RegionLoad.from_message(one) for one in answer.iter_messages(1)]

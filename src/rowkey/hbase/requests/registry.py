@@ -21,11 +21,9 @@ class GetClusterId(Request[str]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> str:
-        """Return the id of the cluster; empty if the server does not know it."""
         return answer.get_text(1)
 
 
@@ -42,11 +40,9 @@ class GetActiveMaster(Request["ServerName | None"]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ServerName | None:
-        """Return the active master, or None."""
         named = answer.get_message(1)
         return ServerName.from_message(named) if named else None
 
@@ -62,13 +58,11 @@ class GetMasters(Request["list[tuple[ServerName, bool]]"]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def parse_answer(
         self, answer: ProtoMessage, cells: bytes | memoryview
     ) -> list[tuple[ServerName, bool]]:
-        """Return all masters, each with whether it is the active one."""
         entries = answer.iter_messages(1)
         named = ((one.require_message(1), one.require_fields(2).get_bool(2)) for one in entries)
         return [(ServerName.from_message(server), active) for server, active in named]
@@ -85,11 +79,9 @@ class GetBootstrapNodes(Request["list[ServerName]"]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[ServerName]:
-        """Return the region servers."""
         return [ServerName.from_message(one) for one in answer.iter_messages(1)]
 
 
@@ -107,13 +99,11 @@ class GetMetaRegionLocations(Request["dict[int, ServerName]"]):
     service: ClassVar[str] = "ClientMetaService"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def parse_answer(
         self, answer: ProtoMessage, cells: bytes | memoryview
     ) -> dict[int, ServerName]:
-        """Return the servers of hbase:meta by replica number."""
         servers = {}
         for location in answer.iter_messages(1):
             region, server = location.require_message(1), location.get_message(2)

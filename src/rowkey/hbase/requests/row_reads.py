@@ -35,7 +35,6 @@ class Get(Request[RowCells]):
 
     Args:
         row: the row key.
-        read: which cells are read.
 
     Raises:
         InvalidArgument: the row key is not valid.
@@ -51,12 +50,10 @@ class Get(Request[RowCells]):
         check_instance("read", self.read, ReadSpec)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         message = encode_message(2, encode_get(self.row, self.read))
         return encode_message(1, encode_region_specifier(region)) + message, b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> RowCells:
-        """Return the cells of the row."""
         return self.parse_outcome(*parse_single_result(answer, cells))
 
     def encode_action(self) -> tuple[bytes, bytes]:
@@ -98,12 +95,10 @@ class Exists(Request[bool]):
         check_instance("read", self.read, ReadSpec)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         message = encode_message(2, encode_get(self.row, self.read, existence_only=True))
         return encode_message(1, encode_region_specifier(region)) + message, b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
-        """Return whether the row has any of the selected cells."""
         return self.parse_outcome(*parse_single_result(answer, cells))
 
     def encode_action(self) -> tuple[bytes, bytes]:
@@ -152,7 +147,6 @@ class OpenScanner(Request[ScanResponse]):
     cursor: bool = False
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         message = encode_scan(self.scan, self.max_result_bytes, mvcc=self.mvcc, cursor=self.cursor)
         param = b"".join(
             (
@@ -167,7 +161,6 @@ class OpenScanner(Request[ScanResponse]):
         return param, b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ScanResponse:
-        """Return the id of the scanner and its first rows."""
         return parse_scan_response(answer, cells, self.rows)
 
 
@@ -200,7 +193,6 @@ class NextRows(Request[ScanResponse]):
         return Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         param = b"".join(
             (
                 encode_uint(3, self.scanner_id),
@@ -214,7 +206,6 @@ class NextRows(Request[ScanResponse]):
         return param, b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ScanResponse:
-        """Return the next rows of the scanner."""
         return parse_scan_response(answer, cells, self.rows)
 
 
@@ -241,12 +232,10 @@ class RenewScanner(Request[ScanResponse]):
         return Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         param = encode_uint(3, self.scanner_id) + encode_uint(4, 0) + encode_uint(6, self.seq)
         return param + CLIENT_CAPABILITIES + encode_bool(10, True), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ScanResponse:
-        """Return the answer, which has no rows."""
         return parse_scan_response(answer, cells)
 
 
@@ -266,11 +255,9 @@ class CloseScanner(Request[ScanResponse]):
     scanner_id: int
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_uint(3, self.scanner_id) + encode_uint(4, 0) + encode_bool(
             5, True
         ) + CLIENT_CAPABILITIES, b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ScanResponse:
-        """Return the answer, which has no rows."""
         return parse_scan_response(answer, cells)

@@ -68,7 +68,6 @@ class Mutate(Request[None]):
         return get_idempotence(self.cells)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf, and its cells as a cell block."""
         param = encode_mutate_request(
             region, encode_cells_mutation(self.row, self.cells, sync=self.sync)
         )
@@ -102,7 +101,6 @@ class MutateRow(Request[None]):
         return get_idempotence(self.cells)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf, and its cells as a cell block."""
         action, cells = encode_atomic_action(region, self.row, self.cells, sync=self.sync)
         return encode_message(1, action), cells
 
@@ -137,7 +135,6 @@ class DeleteRow(Request[None]):
         check_timestamp(self.timestamp)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_mutate_request(region, self._encode_mutation()), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> None:
@@ -152,7 +149,6 @@ class DeleteRow(Request[None]):
         """Return None: a result without an error acknowledges the delete."""
 
     def _encode_mutation(self) -> bytes:
-        """Encode the protobuf MutationProto that deletes the row."""
         return encode_mutation(self.row, DELETE, 0, timestamp=self.timestamp)
 
 
@@ -194,12 +190,10 @@ class Append(Request[list[bytes]]):
         return Idempotence.NONCE_PROTECTED if self.nonce else Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf, and its cells as a cell block."""
         mutation, cells = self._encode_mutation()
         return encode_mutate_request(region, mutation, nonce_group=self.nonce_group), cells
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[bytes]:
-        """Return the new values of the cells."""
         return self.parse_outcome(*parse_single_result(answer, cells))
 
     def encode_action(self) -> tuple[bytes, bytes]:
@@ -267,12 +261,10 @@ class Increment(Request[list[int]]):
         return Idempotence.NONCE_PROTECTED if self.nonce else Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf, and its cells as a cell block."""
         mutation, cells = self._encode_mutation()
         return encode_mutate_request(region, mutation, nonce_group=self.nonce_group), cells
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[int]:
-        """Return the new values of the counters."""
         return self.parse_outcome(*parse_single_result(answer, cells))
 
     def encode_action(self) -> tuple[bytes, bytes]:
@@ -330,11 +322,9 @@ class NewCells(Request["list[Cell]"]):
         return self.change.idempotence
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the wrapped increment or append."""
         return self.change.encode(region)
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[Cell]:
-        """Return the new cells, in the order of the request."""
         return self.change.order_new_cells(parse_single_result(answer, cells)[1])
 
 
@@ -389,7 +379,6 @@ class CheckAndMutate(Request[bool]):
         return Idempotence.NOT_IDEMPOTENT
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf, and its cells as a cell block."""
         if is_mixed(self.cells):
             condition = self._encode_condition()
             action, cells = encode_atomic_action(
@@ -401,7 +390,6 @@ class CheckAndMutate(Request[bool]):
         return param, encode_cells(self.row, self.cells)
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
-        """Return whether the comparison was true, so that the cells were applied."""
         if is_mixed(self.cells):
             return parse_atomic_response(answer)
         return answer.require_fields(2).get_bool(2)

@@ -16,7 +16,6 @@ def encode_snapshot(name: str, table: str | None = None) -> bytes:
     """Encode the name and table of a snapshot as protobuf field 1 of a request.
 
     Args:
-        name: the snapshot's name.
         table: the table that is copied, or the table that is created from the snapshot.
 
     Source: Snapshot.proto, SnapshotDescription {1:name, 2:table, 4:type}.
@@ -31,8 +30,6 @@ class TakeSnapshot(ProcedureRequest):
     """Take a snapshot of a table; the answer is 0 where the master returns no procedure id.
 
     Args:
-        name: the snapshot's name.
-        table: the table.
         nonce: see `ProcedureRequest`.
 
     Source: Master.proto, SnapshotRequest {1:snapshot, 2:nonce_group, 3:nonce}, answered by
@@ -44,11 +41,9 @@ class TakeSnapshot(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name, self.table) + self.encode_nonce(2), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> int:
-        """Return the procedure id; 0 where the master returns none."""
         answer.require_fields(1).get_int64(1)  # sent by every version
         return max(answer.get_int64(2), 0)
 
@@ -58,7 +53,6 @@ class IsSnapshotDone(Request[bool]):
     """Ask whether a snapshot is complete; raises the snapshot's error if it failed.
 
     Args:
-        name: the snapshot's name.
         table: the table that is copied.
 
     Source: Master.proto, IsSnapshotDoneResponse {1:done}.
@@ -70,11 +64,9 @@ class IsSnapshotDone(Request[bool]):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name, self.table), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
-        """Return whether the snapshot is complete."""
         return answer.require_fields(1).get_bool(1)
 
 
@@ -83,8 +75,6 @@ class RestoreSnapshot(ProcedureRequest):
     """Create a table from a snapshot; an existing disabled table of that name is overwritten.
 
     Args:
-        name: the snapshot's name.
-        table: the table to create.
         nonce: see `ProcedureRequest`.
 
     Source: Master.proto, RestoreSnapshotRequest {1:snapshot, 2:nonce_group, 3:nonce}, answered by
@@ -96,16 +86,12 @@ class RestoreSnapshot(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name, self.table) + self.encode_nonce(2), b""
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteSnapshot(Request[None]):
     """Delete a snapshot; tables created from it stay.
-
-    Args:
-        name: the snapshot's name.
 
     Source: Master.proto, DeleteSnapshotRequest {1:snapshot}.
     """
@@ -115,7 +101,6 @@ class DeleteSnapshot(Request[None]):
     name: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> None:
@@ -133,11 +118,9 @@ class ListSnapshots(Request[dict[str, str]]):
     method = "GetCompletedSnapshots"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> dict[str, str]:
-        """Return the table of each snapshot by the snapshot's name."""
         snapshots = answer.iter_messages(1)
         return dict(
             sorted((one.require_fields(1).get_text(1), one.get_text(2)) for one in snapshots)

@@ -27,7 +27,6 @@ class CreateTable(ProcedureRequest):
     HBase accepts split keys in any order and attributes with any value; the sender checks them.
 
     Args:
-        schema: the table.
         splits: split keys, strictly ascending, none empty.
         nonce: see `ProcedureRequest`.
 
@@ -40,7 +39,6 @@ class CreateTable(ProcedureRequest):
     splits: tuple[bytes, ...] = ()
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         splits = b"".join(encode_bytes(2, split) for split in self.splits)
         return encode_message(1, self.schema.encode()) + splits + self.encode_nonce(3), b""
 
@@ -60,7 +58,6 @@ class DeleteTable(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + self.encode_nonce(2), b""
 
 
@@ -79,7 +76,6 @@ class EnableTable(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + self.encode_nonce(2), b""
 
 
@@ -98,7 +94,6 @@ class DisableTable(ProcedureRequest):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + self.encode_nonce(2), b""
 
 
@@ -120,7 +115,6 @@ class TruncateTable(ProcedureRequest):
     keep_splits: bool = True
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_bool(
             2, self.keep_splits
         ) + self.encode_nonce(3), b""
@@ -141,7 +135,6 @@ class ModifyTable(ProcedureRequest):
     schema: TableSchema
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.schema.name)) + encode_message(
             2, self.schema.encode()
         ) + self.encode_nonce(3), b""
@@ -153,7 +146,6 @@ class AddColumn(ProcedureRequest):
 
     Args:
         table: the table's name.
-        family: the family.
         nonce: see `ProcedureRequest`.
 
     Source: Master.proto, AddColumnRequest {1:table_name, 2:column_families, 3:nonce_group,
@@ -165,7 +157,6 @@ class AddColumn(ProcedureRequest):
     family: FamilySchema
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_message(
             2, self.family.encode()
         ) + self.encode_nonce(3), b""
@@ -189,7 +180,6 @@ class ModifyColumn(ProcedureRequest):
     family: FamilySchema
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_message(
             2, self.family.encode()
         ) + self.encode_nonce(3), b""
@@ -212,7 +202,6 @@ class DeleteColumn(ProcedureRequest):
     family: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_bytes(
             2, self.family.encode()
         ) + self.encode_nonce(3), b""
@@ -234,11 +223,9 @@ class GetTableDescriptors(Request[TableSchema | None]):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_bool(3, True), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> TableSchema | None:
-        """Return the schema of the table, or None for no such table."""
         schemas = [TableSchema.from_message(one) for one in answer.iter_messages(1)]
         names = [schema.name for schema in schemas]
         if names and names != [shorten_table_name(self.table)]:
@@ -261,11 +248,9 @@ class GetTableNames(Request[list[str]]):
     namespace: str | None = None
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_bool(2, False) + encode_text(3, self.namespace), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[str]:
-        """Return the names of the tables, in ascending order."""
         return sorted(map(parse_table_name, answer.iter_messages(1)))
 
 
@@ -297,11 +282,9 @@ class GetTableState(Request[TableState]):
     table: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> TableState:
-        """Return the state of the table."""
         state = answer.require_message(1).require_fields(1).get_uint(1)
         try:
             return TableState(state)
@@ -314,7 +297,6 @@ class CreateNamespace(ProcedureRequest):
     """Create a namespace.
 
     Args:
-        name: the namespace.
         nonce: see `ProcedureRequest`.
 
     Source: Master.proto, CreateNamespaceRequest {1:namespaceDescriptor{1:name}, 2:nonce_group,
@@ -325,7 +307,6 @@ class CreateNamespace(ProcedureRequest):
     name: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_bytes(1, self.name.encode())) + self.encode_nonce(2), b""
 
 
@@ -334,7 +315,6 @@ class DeleteNamespace(ProcedureRequest):
     """Delete an empty namespace.
 
     Args:
-        name: the namespace.
         nonce: see `ProcedureRequest`.
 
     Source: Master.proto, DeleteNamespaceRequest {1:namespaceName, 2:nonce_group, 3:nonce}.
@@ -344,7 +324,6 @@ class DeleteNamespace(ProcedureRequest):
     name: str
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_text(1, self.name) + self.encode_nonce(2), b""
 
 
@@ -359,11 +338,9 @@ class ListNamespaces(Request[list[str]]):
     method = "ListNamespaceDescriptors"
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[str]:
-        """Return the names of the namespaces, in ascending order."""
         namespaces = answer.iter_messages(1)
         return sorted(
             one.require_fields(1).get_bytes(1).decode("utf-8", "replace") for one in namespaces
@@ -385,9 +362,7 @@ class ProcedureResult(NamedTuple):
     """The state of a procedure and its error.
 
     Args:
-        state: the state.
         java_class: the Java class of the error it ended with; empty if it succeeded.
-        error_message: the message of that error.
     """
 
     state: ProcedureState
@@ -411,11 +386,9 @@ class GetProcedureResult(Request[ProcedureResult]):
     number: int
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
-        """Encode the request as protobuf; it has no cell block."""
         return encode_uint(1, self.number), b""
 
     def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ProcedureResult:
-        """Return the state of the procedure, and its error."""
         try:
             state = ProcedureState(answer.require_fields(1).get_uint(1))
         except ValueError:

@@ -67,7 +67,6 @@ class RemainingScan:
                 self.continue_at(region.stop)
 
     def _set_start(self, row: bytes, *, include_start: bool) -> None:
-        """Set the start row of the rest of the scan."""
         self.scan = replace(self.scan, start=row, include_start=include_start)
         self.is_over = self._is_empty()
 

@@ -83,7 +83,6 @@ class WholeRowAssembler(RowAssembler):
 
     @property
     def has_pieces(self) -> bool:
-        """Whether it stores pieces of a row that is not complete yet."""
         return self._held_cell_count > 0
 
     def assemble_rows(self, response: ScanResponse, *, is_end: bool) -> ScanBlock:

@@ -83,7 +83,6 @@ class Scanner:
     Args:
         caller: sends its requests.
         table: the table's name.
-        scan: the range, and what to read of it.
         settings: rows and bytes of an answer, if `scan` does not give them.
 
     Raises:
@@ -384,7 +383,6 @@ class Scanner:
         self._finalizer.atexit = False
 
     def _build_open_request(self) -> OpenScanner:
-        """Build the request that opens the scanner of a region."""
         scan = self._remaining.scan
         if self._is_single_call and scan.read_type == "default":
             scan = replace(scan, read_type="pread")
@@ -421,7 +419,6 @@ class Scanner:
             self._lease_renewer.close_when_answered(source)
 
     def _watch_lease(self) -> None:
-        """Let the lease renewer renew the lease of this scanner."""
         if self._region_scanner is not None and not self._is_single_call:
             self._lease_renewer.watch_lease(self)
 
@@ -469,7 +466,6 @@ class Scanner:
             self._close_region_scanner()
 
     def _raise_closed(self) -> NoReturn:
-        """Raise the error for reading a scanner that was closed."""
         raise Closed(self._table, "the scanner was closed", remedy="Scan again to read more.")
 
     def close(self) -> None:

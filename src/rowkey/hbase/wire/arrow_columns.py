@@ -43,7 +43,6 @@ def check_no_nulls(path: str, array: Any, allowed: str) -> None:
 
     Args:
         path: name of the argument.
-        array: the items.
         allowed: the expected value, for the message.
 
     Raises:
@@ -210,7 +209,6 @@ def write_varints(table: npt.NDArray[Any], numbers: Any) -> None:
     Missing bits are zeros: the varint may be longer than needed, and is decoded as usual.
 
     Args:
-        table: the lines.
         numbers: 0 or more; one for each line, or one for all.
 
     Source: protobuf "Encoding"; CodedInputStream.readRawVarint32 takes up to 10 bytes.

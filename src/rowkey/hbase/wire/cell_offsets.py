@@ -92,7 +92,6 @@ def _guess_cell_starts(
     """Return offsets that look like a cell: key and value lengths add up to the cell's.
 
     Args:
-        block: the cells.
         first_start: the first guess, which is the start of a cell.
         spacing: bytes from one window to the next.
         window: bytes that are searched for the first such offset.

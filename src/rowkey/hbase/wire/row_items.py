@@ -127,7 +127,6 @@ class _RowItemReader:
             last = size
 
     def _read_row(self, count: int) -> None:
-        """Decode the next row, cell by cell."""
         block, at, names, timestamps = self.block, self.offset, self._names, self.timestamps
         values: dict[bytes, Any] = {}
         row, end = b"", len(block)
