@@ -88,7 +88,6 @@ class _BlockBuilder:
         self.row_count = self.size_bytes = 0
 
     def add_row(self, row: RowCells) -> None:
-        """Append the cells of a row to the columns."""
         keys, families, qualifiers, timestamps, values = self.columns
         for family, qualifier, timestamp, value, _, _ in row.cells:
             keys.append(row.row)
@@ -100,7 +99,6 @@ class _BlockBuilder:
         self.row_count += 1
 
     def to_arrow(self) -> pa.RecordBatch:
-        """Return the collected cells as a record batch."""
         keys, families, qualifiers, timestamps, values = self.columns
         names = pa.DictionaryArray.from_arrays(
             pa.array(families, pa.int32()), pa.array(self.families, pa.string())

@@ -183,7 +183,6 @@ class Operations:
         raise self._build_unsupported_error("take a snapshot")
 
     def _build_unsupported_error(self, operation: str) -> NotSupported:
-        """Return the error that the engine does not support an operation."""
         what = f"the engine of {type(self).__name__} cannot {operation}"
         return NotSupported("engine", what, remedy="Store the table on another engine.")
 

@@ -66,12 +66,7 @@ def build_table_exists_error(name: str) -> InvalidArgument:
 
 
 def build_missing_table_error(name: str, table_names: Sequence[str]) -> InvalidArgument:
-    """Return the error for opening or dropping a table that does not exist.
-
-    Args:
-        name: the name of the missing table.
-        table_names: the names of the existing tables.
-    """
+    """Return the error for opening or dropping a table that does not exist."""
     expected = f"one of {', '.join(table_names)}" if table_names else ""
     remedy = "" if table_names else "Create the table first."
     return InvalidArgument("table", f"there is no table {format_value(name)}", expected, remedy)
@@ -82,7 +77,6 @@ class EmbeddedTable(ABC):
 
     Args:
         spec: the table's name, families and attributes.
-        region_tracker: its regions.
         clock: milliseconds since 1970.
         last_timestamp: the highest timestamp of an earlier change.
     """
@@ -176,12 +170,10 @@ class EmbeddedStore(EmbeddedReader, Store):
 
     @property
     def row_clock(self) -> RowClock:
-        """Return the clock that gives timestamps to the changes of this table."""
         return self._table.row_clock
 
     @property
     def spec(self) -> TableSpec:
-        """Return the table's current name, families, split keys and attributes."""
         return self._table.spec
 
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
@@ -241,7 +233,6 @@ class EmbeddedStore(EmbeddedReader, Store):
         after_ms: int = -1,
         check_send: SendCheck | None = None,
     ) -> list[Cell]:
-        """Add numbers to counters of one row, and return the new cells."""
         for _, _, amount in amounts:
             check_amount(amount)
         return self._change_cells(row, amounts, increment_cell, after_ms, check_send)
@@ -254,7 +245,6 @@ class EmbeddedStore(EmbeddedReader, Store):
         after_ms: int = -1,
         check_send: SendCheck | None = None,
     ) -> list[Cell]:
-        """Append bytes to cells of one row, and return the new cells."""
         return self._change_cells(row, pieces, append_to_cell, after_ms, check_send)
 
     def _change_cells(
@@ -294,7 +284,6 @@ class EmbeddedStore(EmbeddedReader, Store):
         *,
         check_send: SendCheck | None = None,
     ) -> bool:
-        """Change a row if a condition on one of its cells holds; return whether it held."""
         self._check_open()
         table = self._table
         check_mutation(RowCells(row, cells), table.families)
@@ -312,7 +301,6 @@ class EmbeddedStore(EmbeddedReader, Store):
             return True
 
     def list_regions(self) -> list[RegionRequestCounts]:
-        """Return the regions of the table in key order, with their request counts."""
         self._check_open()
         return self._table.region_tracker.list_regions()
 

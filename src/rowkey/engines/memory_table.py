@@ -126,7 +126,6 @@ class MemoryTable(EmbeddedTable):
         return self._rows
 
     def read_cells(self, row: bytes, family: str, view: FamilyView) -> Sequence[Cell]:
-        """Return the visible cells of a row in one family."""
         return self._rows.read_row(row, {family: view}).cells
 
     def write_rows(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:

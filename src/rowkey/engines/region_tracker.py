@@ -302,7 +302,6 @@ class SplitLimits:
     """The sizes at which the regions of a table are split automatically.
 
     Args:
-        policy: the table's policy.
         max_file_size: bytes.
         flush_size: bytes.
     """

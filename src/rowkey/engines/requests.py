@@ -95,8 +95,6 @@ class CellCondition:
     """A condition on a column that must hold before its row is changed.
 
     Args:
-        family: the column's family.
-        qualifier: its qualifier.
         operator: one of = != < <= > >=, read as *cell OP value*.
         value: compared bytewise with the newest cell. None with `=` requires that there is no cell
             or an empty one, with `!=` that there is one that is not empty. If the column is
@@ -216,7 +214,6 @@ def check_spec(spec: TableSpec, unsupported_features: Mapping[str, str]) -> None
     """Raise unless an embedded engine can create a table from a spec.
 
     Args:
-        spec: the table.
         unsupported_features: the reasons why the engine does not support attributes of families.
 
     Raises:
@@ -249,7 +246,6 @@ def check_cluster_spec(spec: TableSpec, unsupported_features: Mapping[str, str])
     """Raise unless HBase can create a table from a spec.
 
     Args:
-        spec: the table.
         unsupported_features: as for `check_spec`.
 
     Raises:

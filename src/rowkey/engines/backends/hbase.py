@@ -73,12 +73,10 @@ class HBaseEngine(Engine):
         return f"table:{self._url}"
 
     def list_tables(self) -> list[str]:
-        """Return the names of all tables of the cluster, ascending."""
         self._check_open()
         return sorted(self.client.admin.list_tables())
 
     def list_servers(self, wait_s: float | None = None) -> list[str]:
-        """Return the names of the cluster's region servers, ascending."""
         self._check_open()
         return sorted(map(str, self.client.admin.get_cluster_status(wait_s=wait_s).servers))
 
@@ -88,12 +86,10 @@ class HBaseEngine(Engine):
         self.client.check_registry(wait_s=wait_s)
 
     def has_table(self, name: str) -> bool:
-        """Return whether the cluster has a table of this name."""
         self._check_open()
         return self.client.admin.has_table(name)
 
     def create_table(self, spec: TableSpec, progress: ReportProgress | None = None) -> Store:
-        """Create a table with its regions on the cluster, and open it."""
         self._check_open()
         check_cluster_spec(spec, self.unsupported_features)
         self.client.admin.create_table(
@@ -115,7 +111,6 @@ class HBaseEngine(Engine):
         self.client.admin.delete_table(name, disable=True)
 
     def _check_open(self) -> None:
-        """Raise Closed if the engine was closed."""
         if self._closed:
             raise build_closed_error("engine", self._url)
 

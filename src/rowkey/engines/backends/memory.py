@@ -84,7 +84,6 @@ class _MemoryReader(EmbeddedReader):
         selection: CellSelection,
         views: Mapping[str, FamilyView],
     ) -> RowCursor:
-        """Return a cursor over one range of frozen rows."""
         keys = frozen_rows.iterate_keys(
             scan_range.start, scan_range.stop, reverse=selection.reverse
         )
@@ -102,15 +101,12 @@ class _MemorySnapshot(_MemoryReader):
         self._frozen_families = table.families
 
     def _get_families(self) -> Mapping[str, Family]:
-        """Return the column families as of the snapshot."""
         return self._frozen_families
 
     def _get_current_rows(self) -> SortedRows:
-        """Return the rows as of the snapshot."""
         return self._frozen_rows
 
     def _freeze_rows(self) -> SortedRows:
-        """Return the rows as of the snapshot."""
         return self._frozen_rows
 
 
@@ -131,7 +127,6 @@ class _MemoryStore(_MemoryReader, EmbeddedStore):
             self._table.write_rows(stamped)
 
     def alter_families(self, families: Sequence[Family]) -> None:
-        """Change or add column families of the table."""
         self._check_open()
         check_family_attributes(families, MemoryEngine.unsupported_features)
         with self._table.lock:
@@ -163,7 +158,6 @@ class _MemoryStore(_MemoryReader, EmbeddedStore):
         return 0
 
     def snapshot(self) -> Reader:
-        """Return a reader of the table as it is now."""
         self._check_open()
         with self._table.lock:
             return _MemorySnapshot(self._table)
@@ -244,12 +238,10 @@ class MemoryEngine(Engine):
         return f"memory:{self._location}"
 
     def list_tables(self) -> list[str]:
-        """Return the names of all tables, ascending."""
         self._check_open()
         return sorted(self._shared_tables.tables)
 
     def create_table(self, spec: TableSpec, progress: ReportProgress | None = None) -> Store:
-        """Create an empty table, and open it."""
         self._check_open()
         check_spec(spec, self.unsupported_features)
         with self._shared_tables.lock:
@@ -279,7 +271,6 @@ class MemoryEngine(Engine):
             del self._shared_tables.tables[name]
 
     def _check_open(self) -> None:
-        """Raise Closed if the engine was closed."""
         if self._closed:
             raise build_closed_error("engine", f"memory:{self._location}")
 

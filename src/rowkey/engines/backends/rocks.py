@@ -139,7 +139,6 @@ class RocksEngine(Engine):
         """Close a table, read every block of its files, and report the damage; change no file.
 
         Args:
-            name: the table's name.
             progress: called with the number of cells read, and with about how many there are.
             inspect_cells: called once all is read, if the table has no damage.
 
@@ -175,7 +174,6 @@ class RocksEngine(Engine):
 
         Args:
             target: the engine of the directory to save into.
-            name: the table's name.
             keep_incomplete: whether to save rows that lack cells or may hold older values.
             progress: called with the number of cells read or saved, and with about how many.
 
@@ -214,7 +212,6 @@ class RocksEngine(Engine):
         return f"file:{self._path / CATALOG_FOLDER}"
 
     def list_tables(self) -> list[str]:
-        """Return the names of the tables in the directory, ascending."""
         self._check_open()
         try:
             return list_tables(self._path)
@@ -269,7 +266,6 @@ class RocksEngine(Engine):
         return RocksStore(table)
 
     def _check_table_exists(self, name: str) -> None:
-        """Raise InvalidArgument if the directory has no table of this name."""
         directory = self.get_directory(name)
         with suppress(OSError):  # the list of all tables says what is wrong
             if parse_table_name(directory) == name and is_table(directory):

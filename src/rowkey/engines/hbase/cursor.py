@@ -75,7 +75,6 @@ class HBaseCursor(Cursor):
             return answer.to_columns(self._list_families(True))
 
     def peek_first_row(self) -> bytes | None:
-        """Return the first row key of the scan without reading on; None if unknown."""
         return self._scanner.peek_row_key()
 
     def close(self) -> None:
@@ -109,7 +108,6 @@ class EmptyCursor(Cursor):
 
 
 def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return several record batches joined into one."""
     if len(blocks) == 1:
         return blocks[0]
     (joined,) = pa.Table.from_batches(blocks).combine_chunks().to_batches()

@@ -29,7 +29,6 @@ class ClusterClock(RowClock):
         self.locks = RowLocks()
 
     def _make_lock(self) -> Lock:
-        """Return a new lock for the clock's timestamps."""
         return Lock()
 
     def lock_rows(self, rows: Collection[bytes]) -> AbstractContextManager[object]:

@@ -53,12 +53,7 @@ from rowkey.hbase import (
 
 
 class HBaseReader(Reader):
-    """Reads one table of a cluster.
-
-    Args:
-        client: the client of the cluster.
-        name: the table's name.
-    """
+    """Reads one table of a cluster."""
 
     def __init__(self, client: Client, name: str) -> None:
         self.client, self.name = client, name
@@ -92,12 +87,10 @@ class HBaseReader(Reader):
         return descriptor
 
     def _check_open(self) -> None:
-        """Raise Closed if this reader was closed."""
         if self._closed:
             raise build_closed_error("table", self.name)
 
     def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
-        """Return the selected cells of rows, in the order of `rows`."""
         self._check_selection(selection)
         check_rows(rows)
         if selection.raw:
@@ -141,8 +134,6 @@ class HBaseStore(HBaseReader, Store):
     """An open table of a cluster, which other clients may change too.
 
     Args:
-        client: the client of the cluster.
-        name: the table's name.
         clock: orders the changes of this process and gives them timestamps.
         sync: whether a write is on disk before the call returns, unless the call says otherwise.
     """
@@ -155,12 +146,10 @@ class HBaseStore(HBaseReader, Store):
 
     @property
     def row_clock(self) -> RowClock:
-        """Return the clock that gives timestamps to this process's changes of the table."""
         return self._clock
 
     @property
     def spec(self) -> TableSpec:
-        """Return the table's current name, families, split keys and attributes."""
         self._check_open()
         descriptor = self._refresh_description()
         starts = [region.start for region in self.client.admin.list_regions(self.name)]
@@ -175,7 +164,6 @@ class HBaseStore(HBaseReader, Store):
 
     @property
     def unmodeled_attributes(self) -> Mapping[str, Mapping[str, str]]:
-        """Return HBase's attributes, by family, that `Family` has no field for."""
         self._check_open()
         return self._refresh_description().other_attributes
 

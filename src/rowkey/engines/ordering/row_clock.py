@@ -270,7 +270,6 @@ class TableClock(RowClock):
 
     Args:
         clock: milliseconds since 1970.
-        lock: the table's lock.
         last_timestamp: the highest timestamp that was given before.
         name: the table's name, for messages.
 

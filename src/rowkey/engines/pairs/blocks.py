@@ -102,5 +102,4 @@ def _limit_rows(block_with_starts: BlockWithStarts, max_rows: int) -> BlockWithS
 
 
 def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return several record batches joined into one."""
     return blocks[0] if len(blocks) == 1 else pa.concat_batches(blocks)

@@ -146,7 +146,6 @@ def open_pairs(
 
     Args:
         source: a family, current or frozen.
-        scan_range: the range.
         end_check: created under the same lock as this reader; None for a frozen family.
         reverse: whether to read the last pair first.
 

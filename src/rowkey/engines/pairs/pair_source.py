@@ -123,9 +123,6 @@ class FrozenPairs:
     """The stored pairs of one family at one moment, unaffected by later changes.
 
     It keeps an iterator open: snapshots of rocksdict 0.3.29 show later changes to iterators.
-
-    Args:
-        source: the family.
     """
 
     def __init__(self, source: PairSource) -> None:

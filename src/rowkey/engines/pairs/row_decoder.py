@@ -45,7 +45,6 @@ class LazyRows(NamedTuple):
     """Rows of one family, whose cells are decoded when the rows are read.
 
     Args:
-        keys: their keys.
         cells: the cells of each row, in the order of the keys.
     """
 
@@ -89,7 +88,6 @@ def read_first_rows(reader: PairReader, family: str, view: FamilyView) -> Iterat
 
     Args:
         reader: the range in one family.
-        family: the family.
         view: selects the visible cells; rows without one are left out.
     """
     for pairs in read_single_rows(reader, SINGLE_READ_ROWS):
@@ -106,7 +104,6 @@ def read_rows(
 
     Args:
         chunks: stored keys and values, each chunk ascending.
-        family: the family.
         view: selects the visible cells; rows without one are left out.
         reverse: whether the last row of each chunk comes first.
     """

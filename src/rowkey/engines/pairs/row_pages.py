@@ -42,7 +42,6 @@ def read_qualifier_range(
 
     Args:
         source: a family, current or frozen.
-        scan_range: the range of rows.
         view: has the qualifier range; family deletes are yielded as well.
     """
     frozen_pairs = source if isinstance(source, FrozenPairs) else FrozenPairs(source)

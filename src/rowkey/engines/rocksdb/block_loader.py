@@ -196,7 +196,6 @@ def _check_sizes(rows: Any, family: str, qualifiers: Any, values: Any) -> None:
     """Raise InvalidArgument for the first cell that is too large."""
 
     def find_max_bytes(array: Any) -> int:
-        """Return the bytes of the longest element of an Arrow array."""
         return pc.max(pc.binary_length(array)).as_py() or 0
 
     widest = len(qualifiers) if isinstance(qualifiers, bytes) else find_max_bytes(qualifiers)

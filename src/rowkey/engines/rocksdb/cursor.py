@@ -38,7 +38,6 @@ class ScanCursors:
     Args:
         region_tracker: counts the rows that are returned.
         views: selects the visible cells of each family.
-        selection: the selection of the scan.
     """
 
     def __init__(
@@ -62,10 +61,10 @@ class ScanCursors:
         self._cursors = list(map(ref, cursors))
         return cursors
 
-    def count_given_rows(self) -> None:
+    def count_returned_rows(self) -> None:
         """Count as read the rows that the cursors have returned since the last call."""
         for cursor in self._iterate_live_cursors():
-            cursor.count_given_rows()
+            cursor.count_returned_rows()
 
     def count_single_rows(self) -> None:
         """Count as read the rows that were returned one by one since the last call."""
@@ -86,7 +85,6 @@ class ScanCursors:
             cursor.leak(error)
 
     def _iterate_live_cursors(self) -> Iterator[RocksCursor]:
-        """Yield the cursors that still exist."""
         return filter(None, (cursor() for cursor in self._cursors))
 
 
@@ -168,11 +166,11 @@ class RocksCursor(Cursor):
                 remaining_rows -= len(self._row_keys)
                 self._pending_keys = iter(self._row_keys)
                 yield from rows.build_rows(self._pending_keys)
-                self.count_given_rows()
+                self.count_returned_rows()
                 if not remaining_rows:
                     return
         finally:
-            self.count_given_rows()
+            self.count_returned_rows()
 
     def _read_row_lists(self) -> Iterator[LazyRows]:
         """Return an iterator over lists of rows, with the cells of all families."""
@@ -198,7 +196,7 @@ class RocksCursor(Cursor):
             return unlimited_count
         return max(FIRST_CHUNK_CELLS, min(limit, MAX_CHUNK_CELLS))
 
-    def count_given_rows(self) -> None:
+    def count_returned_rows(self) -> None:
         """Count as read the rows that this cursor has returned since the last call."""
         self._scan.count_single_rows()
         # A list's iterator knows how much of it is left: that spares a count for every row.
@@ -209,7 +207,6 @@ class RocksCursor(Cursor):
             self._scan.region_tracker.count_reads(names)
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        """Return the rows as Arrow record batches of `rows` rows, the first ones smaller."""
         check_block_read(rows, raw=self._scan.selection.raw)
         if self._block_generator is None:
             if self._row_generator is None and len(self._readers) == 1:

@@ -77,7 +77,6 @@ class Database:
     """The open RocksDB database of one table.
 
     Args:
-        directory: the directory of the table.
         db: the database as rocksdict opened it.
         families: names of the table's families.
         high_water_mark: the mark to raise with each write; None for a read-only database.

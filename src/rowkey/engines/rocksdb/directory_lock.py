@@ -31,7 +31,6 @@ class DirectoryLock:
     On a read-only disk no lock file is needed, as no process can write.
 
     Args:
-        path: the directory.
         file: its open lock file, if there is one.
 
     Raises:
@@ -150,7 +149,6 @@ def lock_directory(path: Path, engine: Engine) -> DirectoryLock:
     All engines of the process share it, until each has released it or is garbage.
 
     Args:
-        path: the directory.
         engine: what is going to use it.
 
     Raises:

@@ -62,9 +62,7 @@ class OpenTable(EmbeddedTable):
     """An open table in RocksDB, shared by all stores that have it open.
 
     Args:
-        database: the RocksDB database of the table.
         spec: the table's name, families and attributes.
-        region_tracker: its regions.
         clock: milliseconds since 1970.
         sync: whether every write is on disk before it returns.
     """
@@ -154,7 +152,6 @@ class OpenTable(EmbeddedTable):
             write_descriptor(self.database.directory, descriptor)
 
     def read_cells(self, row: bytes, family: str, view: FamilyView) -> Sequence[Cell]:
-        """Return the visible cells of a row in one family."""
         return read_row_cells(self.database.sources[family], family, row, view)
 
     def write_rows(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:

@@ -32,7 +32,6 @@ class RocksReader(EmbeddedReader):
     """Reads a table on disk, as it is now or as of a snapshot.
 
     Args:
-        table: the table.
         frozen_sources: the frozen families of a snapshot; None to read the current ones.
     """
 
@@ -66,7 +65,6 @@ class RocksReader(EmbeddedReader):
         return cached[2]
 
     def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
-        """Return the selected cells of rows, in the order of `rows`."""
         views = (
             self._get_default_views() if selection is NEWEST_CELLS else self._build_views(selection)
         )
@@ -89,7 +87,6 @@ class RocksReader(EmbeddedReader):
     def scan(
         self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
     ) -> list[Cursor]:
-        """Open one cursor for each range, all as of the same moment."""
         views = self._build_views(selection)
         with self._table.lock:
             self._check_open()
@@ -164,11 +161,10 @@ class RocksStore(RocksReader, EmbeddedStore):
             readers = list(self._table.readers)
         for reader in readers:
             if isinstance(reader, ScanCursors):
-                reader.count_given_rows()
+                reader.count_returned_rows()
         return super().list_regions()
 
     def alter_families(self, families: Sequence[Family]) -> None:
-        """Check and store changed or added column families."""
         self._check_open()
         check_family_attributes(families, {})
         for family in families:
@@ -177,7 +173,6 @@ class RocksStore(RocksReader, EmbeddedStore):
             self._table.alter_families(families)
 
     def flush(self) -> None:
-        """Write the cells in memory to files."""
         self._check_open()
         self._table.flush()
 
@@ -189,12 +184,10 @@ class RocksStore(RocksReader, EmbeddedStore):
         self._table.database.compact()
 
     def measure_size_bytes(self) -> int:
-        """Return the bytes of the table's files."""
         self._check_open()
         return self._table.database.measure_size_bytes()
 
     def snapshot(self) -> Reader:
-        """Return a reader of the table as it is now."""
         self._check_open()
         with self._table.lock:
             return RocksReader(self._table, self._table.freeze_families())

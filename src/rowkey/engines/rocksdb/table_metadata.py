@@ -96,8 +96,6 @@ class StoredRegionTracker(RegionTracker):
         Args:
             batch: changes of rows.
             regions: index, writes and bytes of each region that is written to.
-            highest_timestamp: the highest timestamp that was given to a change.
-            origin: the origin of the batch.
         """
         splits = self._boundaries.splits
         for region, writes, size in regions:
@@ -152,7 +150,6 @@ def read_spec(meta: PairSource, directory: Path, name: str) -> TableSpec:
     Args:
         meta: the stored metadata of the table.
         directory: the directory of the table, for messages.
-        name: the table's name.
 
     Raises:
         CorruptionError: the description is missing or damaged.

@@ -163,6 +163,5 @@ def parse_table_name(directory: Path) -> str:
 
 
 def _build_damage_error(path: Path) -> CorruptionError:
-    """Return the error for a damaged descriptor."""
     what = "the descriptor of the table is damaged"
     return CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT)

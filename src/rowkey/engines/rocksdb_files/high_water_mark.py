@@ -82,7 +82,6 @@ class HighWaterMark:
         """Store the sequence number of the last acknowledged change.
 
         Args:
-            sequence: its sequence number.
             durable: whether it is on disk.
 
         Raises:

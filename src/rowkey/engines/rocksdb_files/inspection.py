@@ -319,7 +319,6 @@ def read_own_log(
     """Return the first and last change of a log, and its damage; a foreign log is damage.
 
     Args:
-        path: the log.
         table_id: the id of the table; empty if it is not known.
         origin: the origin that all its batches must have; empty if it is not known.
         verify_checksums: whether to verify all checksums, also if no other damage is found.

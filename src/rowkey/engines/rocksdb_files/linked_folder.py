@@ -21,7 +21,6 @@ class LinkedFolder:
 
     Args:
         directory: the directory of the table, for messages.
-        files: the files to link.
 
     Raises:
         Unavailable: no temporary folder can be created.

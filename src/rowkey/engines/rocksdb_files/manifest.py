@@ -37,7 +37,6 @@ class TableFile:
         number: its number, which is its name.
         family_id: RocksDB's number of its column family.
         level: its level in the LSM tree.
-        size_bytes: its size.
         smallest: its first key.
         largest: its last key.
     """
@@ -115,7 +114,6 @@ class VersionEdit:
         family_name: the name of a column family that is added.
         drops_family: whether its column family is dropped.
         deleted_files: numbers of files that are taken out.
-        new_files: files that are added.
         remaining_in_group: how many edits follow that count together with it or not at all.
         database_id: the id of the database; empty if the record does not have it.
     """
@@ -167,7 +165,6 @@ def remove_files(content: bytes, files: Iterable[TableFile]) -> bytes:
 
 
 def _parse_edit(record: bytes) -> VersionEdit:
-    """Parse a record of a MANIFEST."""
     reader, edit = _EditReader(record), VersionEdit()
     while not reader.is_at_end:
         _parse_field(reader, edit)
@@ -229,18 +226,13 @@ def _encode_varint(value: int) -> bytes:
 
 
 class _EditReader:
-    """Reads numbers and byte strings from a version edit.
-
-    Args:
-        data: the edit.
-    """
+    """Reads numbers and byte strings from a version edit."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._offset = data, 0
 
     @property
     def is_at_end(self) -> bool:
-        """Return whether all bytes of the record were read."""
         return self._offset == len(self._data)
 
     def read_varint(self) -> int:

@@ -51,9 +51,6 @@ def read_separators(path: Path) -> list[bytes]:
 
     Checksums are not verified: a caller must not rely on a separator being right.
 
-    Args:
-        path: the file.
-
     Raises:
         InvalidIndex: the file or its index is damaged, or of a format that is not known here.
         OSError: the file cannot be read.
@@ -98,7 +95,6 @@ def is_compacted(path: Path) -> bool:
 
 
 def _read_properties(path: Path) -> dict[bytes, bytes]:
-    """Return the properties of a table file by name."""
     try:
         with path.open("rb") as file:
             offset, length = _find_block(file, path.stat().st_size, _PROPERTIES_NAME)
@@ -133,7 +129,6 @@ def _find_block(file: BinaryIO, size: int, name: bytes) -> tuple[int, int]:
 
 
 def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
-    """Read `length` bytes of a file at an offset."""
     if min(offset, length) < 0 or offset + length > os.fstat(file.fileno()).st_size:
         raise InvalidIndex(f"the file lacks {length} bytes at offset {offset}")
     file.seek(offset)

@@ -34,7 +34,6 @@ class Copier:
     """Copies the readable rows of a damaged table into a new database.
 
     Args:
-        directory: the directory of the damaged table.
         view: the readable part of the table.
         database: the new database, empty.
         examination: the damage found in the table.

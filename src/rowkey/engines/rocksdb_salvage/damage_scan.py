@@ -88,7 +88,6 @@ class DamageScan:
         """Return an iterator at the first pair of a readable range, given one within it.
 
         Args:
-            readable_pairs: an iterator within the range.
             last_key: the last key before the damage, or None.
         """
         first = readable_pairs.key()
@@ -108,7 +107,6 @@ def find_gaps(scan: DamageScan, progress: Callable[[int], None] = lambda _: None
     """Read a whole column family, and return the key ranges that cannot be read, ascending.
 
     Args:
-        scan: the scan of the family.
         progress: called with the number of cells read since its last call.
 
     Cost: a read of every block, about 0.3 µs a cell; for each damaged block one search.

@@ -45,7 +45,6 @@ def examine_table(
     """Read every block of every file of a closed table, and report the damage.
 
     Args:
-        directory: the directory of the table.
         progress: called with the number of cells read, and with about how many there are.
         inspect_cells: called with the spec of a table without damage, and with a function
             that reads the cells which are visible now.

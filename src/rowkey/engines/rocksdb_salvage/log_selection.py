@@ -41,7 +41,6 @@ def select_logs(directory: Path, inspection: Inspection) -> LogSelection:
     """Return the readable logs of a table that its MANIFEST requires.
 
     Args:
-        directory: the directory of the table.
         inspection: the MANIFEST, and the content of its logs.
     """
     assert inspection.manifest is not None
@@ -51,12 +50,7 @@ def select_logs(directory: Path, inspection: Inspection) -> LogSelection:
 
 
 def inspect_logs(directory: Path, manifest_inspection: Inspection) -> Inspection:
-    """Inspect the logs of a table by a MANIFEST that CURRENT does not name.
-
-    Args:
-        directory: the directory of the table.
-        manifest_inspection: the MANIFEST and its name.
-    """
+    """Inspect the logs of a table by a MANIFEST that CURRENT does not name."""
     inspection = Inspection(manifest_inspection.manifest, manifest_inspection.manifest_name)
     note_log_problems(directory, inspection, verify_checksums=True)
     if not inspection.log_problems:
@@ -68,7 +62,6 @@ def select_logs_without_manifest(directory: Path, table_id: str) -> LogSelection
     """Return the readable logs of a table whose MANIFEST cannot be read.
 
     Args:
-        directory: the directory of the table.
         table_id: the id of the table; empty if it is not known.
 
     Cost: 1 µs a batch, and 0.1 µs a byte of the logs.

@@ -51,9 +51,6 @@ def repair_table(directory: Path) -> RepairResult:
 
     Every batch of changes before the first damage is kept, and none after it.
 
-    Args:
-        directory: the directory of the table.
-
     Raises:
         CorruptionError: other files are damaged; nothing was changed.
 

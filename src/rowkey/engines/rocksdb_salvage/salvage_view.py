@@ -87,7 +87,6 @@ class SalvageView:
         )
 
         def explain(problem: Exception) -> OneMistakeError:
-            """Return the error of rowkey for an error of RocksDB."""
             return _explain_error(directory, self.folder, problem)
 
         return PairSource(family, explain)
@@ -114,7 +113,6 @@ def open_salvage_view(directory: Path, inspection: Inspection) -> Iterator[Salva
     """Open the readable part of a table that may be damaged, and close it afterwards.
 
     Args:
-        directory: the directory of the table.
         inspection: the files of the table and their problems.
 
     Raises:
@@ -169,7 +167,7 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
     lost_rows += [
         _get_rows(file) for file in (*missing_files, *broken) if _has_rows(manifest, file)
     ]
-    if selection.damaged_log is not None or _lacks_changes(
+    if selection.damaged_log is not None or _has_missing_changes(
         directory, None if chosen is None else manifest, db.latest_sequence_number()
     ):
         lost_rows = [(None, None)]
@@ -203,7 +201,7 @@ def _choose_manifest(
     return None, []
 
 
-def _lacks_changes(directory: Path, manifest: Manifest | None, last_sequence: int) -> bool:
+def _has_missing_changes(directory: Path, manifest: Manifest | None, last_sequence: int) -> bool:
     """Return whether changes are missing behind the end of the logs.
 
     Args:
@@ -294,7 +292,6 @@ def _open_database(
     """Open a database without the table files that RocksDB cannot open.
 
     Args:
-        directory: the directory of the table.
         path: the MANIFEST in the folder.
         manifest: its content.
 
