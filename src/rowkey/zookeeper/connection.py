@@ -227,7 +227,6 @@ class ZooKeeperConnection:
         They are read in this order, in one round trip.
 
         Args:
-            paths: the paths of the znodes.
             deadline_s: when to give up, by the monotonic clock.
 
         Raises:
@@ -442,5 +441,4 @@ def describe_denial(problem: Exception) -> str:
 
 
 def _build_znode(data: bytes | None, stat: Any) -> Znode:
-    """Convert the data and status that kazoo read to a `Znode`."""
     return Znode(data or b"", stat.version, stat.czxid)

@@ -47,7 +47,6 @@ class ZnodeChange(NamedTuple):
 
     Args:
         operation: what to do.
-        path: path of the znode.
         data: its new bytes, for `set` and `create`.
         version: the version that it must have; -1 for any.
     """

@@ -107,7 +107,6 @@ class ZooKeeperSession:
         """
 
         def request(client: Any) -> list[Any]:
-            """Send the steps as one transaction."""
             transaction = client.transaction()
             for step in steps:
                 _add_step(transaction, step)
@@ -226,7 +225,6 @@ class _Watch:
 
 
 def _add_step(transaction: Any, step: ZnodeChange) -> None:
-    """Add a step to a kazoo transaction."""
     if step.operation == "check":
         transaction.check(step.path, step.version)
     elif step.operation == "set":
