@@ -42,7 +42,6 @@ def increment_cell(
     """Return the cell of a counter after an increment.
 
     Args:
-        family: its family.
         qualifier: its column.
         amount: added to it; the sum wraps at the ends of 64 bits.
         current_cell: its newest cell, or None where it counts from 0.

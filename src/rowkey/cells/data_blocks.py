@@ -21,9 +21,7 @@ class BlockCell(NamedTuple):
 
     Args:
         row: the row key.
-        qualifier: the qualifier.
         timestamp: milliseconds since 1970, 0 or more.
-        value: the value.
     """
 
     row: bytes
@@ -194,7 +192,6 @@ def _build_flat_key(cell: BlockCell, family: bytes) -> bytes:
 
 
 def _count_key_bytes(cell: BlockCell, family: bytes) -> int:
-    """Return the bytes of the key of a KeyValue."""
     return 12 + len(cell.row) + len(family) + len(cell.qualifier)
 
 

@@ -31,7 +31,6 @@ class FamilyAttribute:
 
     Args:
         key: its name in the design file.
-        hbase_name: its name in HBase.
         default: its value where the file says nothing; None leaves the site's setting.
         description: what it does, for the docs.
         source: where default and range are from.
@@ -73,7 +72,6 @@ class FamilyAttribute:
             yield InvalidArgument(self.key, what, allowed, self._suggest_remedy(value))
 
     def _is_valid(self, value: object) -> bool:
-        """Return whether HBase accepts a value of the attribute."""
         if isinstance(self.default, bool):
             return isinstance(value, bool)
         if self.choices:
@@ -231,7 +229,6 @@ class Family:
 
 
 def _iterate_attributes() -> Iterator[FamilyAttribute]:
-    """Yield the attributes that the fields of `Family` define."""
     for entry in fields(Family):
         if "row" in entry.metadata:
             key, hbase_name, default, description, source, more = entry.metadata["row"]
@@ -248,7 +245,6 @@ def find_family_mistakes(name: str, attributes: Mapping[str, object]) -> Iterato
     r"""Yield every mistake in a family, with the key of the attribute as its path.
 
     Args:
-        name: the family's name.
         attributes: what the file says of it, as TOML gives it; lengths of time in seconds.
 
     Returns:

@@ -52,7 +52,6 @@ def check_row(row: bytes) -> None:
 
 
 def _check_bytes(path: str, value: object) -> None:
-    """Raise unless a value is bytes."""
     if not isinstance(value, bytes):
         raise InvalidArgument(
             path, f"{_format_brief(value)} is of the type {type(value).__name__}", "bytes"
@@ -219,7 +218,6 @@ def assign_timestamps(
 
     Args:
         cells: of one row, in their order.
-        now_ms: now.
         find_versions: gives the timestamps of up to so many versions of a column, newest first, as
             a read of the row before the mutation sees them.
         put_timestamp_ms: what puts take instead of now: a check-and-mutate stamps them no earlier

@@ -108,7 +108,6 @@ class FamilyView:
         )
 
     def _is_wanted(self, qualifier: bytes) -> bool:
-        """Return whether the read selects a qualifier."""
         if self.qualifiers is not None and qualifier not in self.qualifiers:
             return False
         return self.start_qualifier <= qualifier and (
