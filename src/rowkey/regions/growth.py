@@ -88,7 +88,6 @@ def simulate_growth(
         boundaries: ranks at which the table was split beforehand, ascending; between equal ones
             lies a region without keys.
         servers: region servers.
-        policy: the split policy.
         max_file_size: MAX_FILESIZE of the table, bytes.
         flush_size: MEMSTORE_FLUSHSIZE of the table, bytes.
         recent_share: the share of arrivals, at the end, in which a region must be written not to be
@@ -201,7 +200,6 @@ class _GrowingTable:
         )
 
     def _locate_ranks(self, ranks: Ranks) -> npt.NDArray[np.intp]:
-        """Return the region of each rank."""
         return np.searchsorted(self.region_starts, ranks, side="right")
 
     def add_until_full(self) -> int | None:

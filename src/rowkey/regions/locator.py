@@ -119,7 +119,6 @@ class _Locator:
         )
 
     def locate_keys(self, data: ByteArray, offsets: npt.NDArray[Any]) -> RegionArray:
-        """Return the region of each key, block by block."""
         _check_layout(data, offsets)
         data = np.ascontiguousarray(data)
         count = len(offsets) - 1
@@ -132,7 +131,6 @@ class _Locator:
     def locate_block(
         self, data: ByteArray, offsets: npt.NDArray[Any], located: RegionArray
     ) -> None:
-        """Write the regions of one block of keys into an array."""
         first = offsets[:-1].astype(np.intp)
         length = offsets[1:] - offsets[:-1]
         shortest = length.min()

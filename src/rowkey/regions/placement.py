@@ -90,7 +90,6 @@ def compute_server_imbalance(regions: int, servers: int) -> float:
 
 
 def _check_counts(regions: int, servers: int, min_regions: int = 0) -> None:
-    """Raise an error if there are too few servers or regions."""
     if servers < 1:
         raise InvalidArgument("servers", f"{servers} is not a valid number of servers", "1 or more")
     if regions < min_regions:

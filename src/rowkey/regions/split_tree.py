@@ -125,7 +125,6 @@ class _LevelBuilder:
             self.children.append((start + len(ending), stop))
 
     def build_level(self) -> TreeLevel:
-        """Return the collected nodes as a level of arrays."""
         bounds = np.array([*self.node_starts, len(self.words)], np.intp)
         count = np.diff(bounds) - 1
         bits = int(count.max()).bit_length()
