@@ -127,7 +127,6 @@ class CatalogEntry:
         """Return the entry of a table that is created now.
 
         Args:
-            design: what it is created with.
             splits: the row keys its regions begin with, ascending.
             opened_ms: now, milliseconds since 1970.
             max_stale_s: seconds that a client goes on without having read the entry.
@@ -347,7 +346,6 @@ def check_max_stale(seconds: object, path: str = "max_stale", text: str = "") ->
     """Raise unless a number is a time that a client may work without its catalog.
 
     Args:
-        seconds: the time.
         path: what it was given as, for the message.
         text: how it was written, if not as this number.
 

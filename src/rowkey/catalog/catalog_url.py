@@ -26,8 +26,6 @@ def find_catalog_url(
 
     Args:
         table: the table's name.
-        attributes: the table's attributes.
-        engine: the engine that has the table.
         trusted_urls: the catalogs that the caller has named, in the design or otherwise.
 
     Raises:

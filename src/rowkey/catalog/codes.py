@@ -46,7 +46,6 @@ class CodeSnapshot(Dictionary):
         return number
 
     def find_id(self, name: str, value: Value) -> int | None:
-        """Return the id of a field's value; None if it has none."""
         return self.ids.get(name, {}).get(value)
 
     def count_ids(self, name: str) -> int:

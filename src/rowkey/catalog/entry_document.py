@@ -31,7 +31,6 @@ def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = 
     """Return a catalog entry as the text of a JSON document with a checksum.
 
     Args:
-        entry: the entry.
         table: the table's name.
         version: the version it is written as.
         write_id: distinguishes two writes of one entry and version; readers ignore it.
@@ -59,16 +58,15 @@ def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = 
         "made": entry.is_created,
         **({"companion_of": entry.companion_of} if entry.companion_of else {}),
         **({"is_filling": True} if entry.is_filling else {}),
-        **({} if entry.move is None else {"move": _format_move(entry.move)}),
+        **(
+            {}
+            if entry.move is None
+            else {"move": {**asdict(entry.move), "phase": entry.move.phase.value}}
+        ),
         **({"moved_from": entry.moved_from} if entry.moved_from else {}),
         "codes": {name: list(values) for name, values in entry.codes.items()},
     }
     return format_checksummed(document)
-
-
-def _format_move(move: TableMove) -> dict[str, Any]:
-    """Return the record of a move as a JSON object."""
-    return {**asdict(move), "phase": move.phase.value}
 
 
 def format_checksummed(document: dict[str, Any]) -> str:
@@ -117,7 +115,6 @@ def parse_entry(data: bytes, table: str, file_name: str) -> CatalogEntry:
     """Parse the JSON document of a catalog entry, after verifying its checksum and hash.
 
     Args:
-        data: the document.
         table: the table whose entry it should be.
         file_name: the name of the file, for messages.
 

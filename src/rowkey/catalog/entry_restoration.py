@@ -38,7 +38,6 @@ def find_mismatch(table: str, entry: CatalogEntry | None, attributes: Mapping[st
 
     Args:
         table: its name.
-        entry: the catalog's entry of the table.
         attributes: the attributes of the engine's table.
 
     Raises:

@@ -39,7 +39,6 @@ class Lease:
     again in the background; readers and writers wait for it only when the time is over.
 
     Args:
-        catalog: the table's catalog.
         table: its name.
         entry: the entry that was read.
         max_stale_s: the most seconds that it may be used; never longer than the entry says.

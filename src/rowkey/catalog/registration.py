@@ -70,7 +70,6 @@ def register_design(
     parts and placements tell. Bucket counts stay those of the table.
 
     Args:
-        catalog: the table's catalog.
         design: the declared design.
         opened_ms: now, milliseconds since 1970; noted of a new table.
         splits: the row keys the regions of a new table begin with, ascending.
@@ -163,7 +162,6 @@ def add_companions(catalog: Catalog, design: Design) -> CatalogEntry:
     Clients that use the entry from before stop at the latest when its time is over.
 
     Args:
-        catalog: the table's catalog.
         design: the declared design; it may have other changes that are safe.
 
     Returns:
@@ -204,7 +202,6 @@ def mark_filled(catalog: Catalog, table: str, table_id: str) -> None:
     """Note of a companion that it has all rows of its main table, so that it may be read.
 
     Args:
-        catalog: its catalog.
         table: its name.
         table_id: the identifier of the filled table; another of its name is left as it is.
 

@@ -71,7 +71,6 @@ class FileCatalog(Catalog):
         return self.directory / f"{quote(table, safe='')}{ENTRY_SUFFIX}"
 
     def read(self, table: str) -> CatalogEntry | None:
-        """Return the entry of a table, with its version; None if there is none."""
         path = self.get_path(table)
         with self._translate_errors(path):
             try:
@@ -81,7 +80,6 @@ class FileCatalog(Catalog):
         return parse_entry(data, table, str(path))
 
     def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
-        """Replace the entry of a table by compare-and-set; return its new version."""
         path = self.get_path(table)
         with self._translate_errors(path), self._lock_directory():
             found = self.read(table)
@@ -93,7 +91,6 @@ class FileCatalog(Catalog):
         return version
 
     def remove(self, table: str, expected_version: int | None = None) -> None:
-        """Remove the entry of a table and its notes, if the entry has the expected version."""
         path = self.get_path(table)
         with self._translate_errors(path), self._lock_directory():
             if expected_version is not None:
@@ -104,11 +101,9 @@ class FileCatalog(Catalog):
             sync_directory(self.directory)
 
     def _get_notes_path(self, table: str) -> Path:
-        """Return the path of the document with a table's notes."""
         return self.get_path(table).with_suffix(NOTES_SUFFIX)
 
     def read_notes(self, table: str) -> dict[str, str]:
-        """Return the notes of a table by name."""
         path = self._get_notes_path(table)
         with self._translate_errors(path):
             try:
@@ -126,7 +121,6 @@ class FileCatalog(Catalog):
         return {str(name): str(text) for name, text in notes.items()}
 
     def write_note(self, table: str, note_name: str, text: str | None) -> None:
-        """Write a note of a table; None removes it."""
         path = self._get_notes_path(table)
         with self._translate_errors(path), self._lock_directory():
             notes = dict(self.read_notes(table))
@@ -137,7 +131,6 @@ class FileCatalog(Catalog):
             replace_file(path, document.encode(), self.directory / TEMPORARY_FILE)
 
     def list_tables(self) -> list[str]:
-        """Return the names of the tables that have an entry, ascending."""
         with self._translate_errors(self.directory):
             names = [path.name for path in self.directory.iterdir()]
         return sorted(

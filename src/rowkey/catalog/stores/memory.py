@@ -27,11 +27,9 @@ class MemoryCatalog(Catalog):
         return cls._shared_catalogs.setdefault(location, cls()) if location else cls()
 
     def read(self, table: str) -> CatalogEntry | None:
-        """Return the entry of a table, with its version; None if there is none."""
         return self._entries.get(table)
 
     def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
-        """Replace the entry of a table by compare-and-set; return its new version."""
         with self._lock:
             stored = self._entries.get(table)
             check_version(table, None if stored is None else stored.version, expected_version)
@@ -40,7 +38,6 @@ class MemoryCatalog(Catalog):
         return version
 
     def remove(self, table: str, expected_version: int | None = None) -> None:
-        """Remove the entry of a table and its notes, if the entry has the expected version."""
         with self._lock:
             stored = self._entries.get(table)
             check_removal(table, None if stored is None else stored.version, expected_version)
@@ -48,16 +45,13 @@ class MemoryCatalog(Catalog):
             self._notes.pop(table, None)
 
     def read_notes(self, table: str) -> dict[str, str]:
-        """Return the notes of a table by name."""
         return dict(self._notes.get(table, {}))
 
     def write_note(self, table: str, note_name: str, text: str | None) -> None:
-        """Write a note of a table; None removes it."""
         with self._lock:
             notes = self.read_notes(table)
             notes.pop(note_name, None)
             self._notes[table] = notes if text is None else {**notes, note_name: text}
 
     def list_tables(self) -> list[str]:
-        """Return the names of the tables that have an entry, ascending."""
         return sorted(self._entries)

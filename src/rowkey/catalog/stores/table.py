@@ -31,7 +31,6 @@ class TableCatalog(Catalog):
     entry is replaced only if no other client was faster. The table is created with the first entry.
 
     Args:
-        engine: the engine that has the catalog's table.
         url: the engine's, for messages.
         is_engine_owned: whether the engine is closed with the catalog.
     """
@@ -59,7 +58,6 @@ class TableCatalog(Catalog):
         return cls(engine, url, is_engine_owned=False)
 
     def read(self, table: str) -> CatalogEntry | None:
-        """Return the entry of a table, with its version; None if there is none."""
         store = self._open_store()
         cells = [] if store is None else store.get([table.encode()])[0].cells
         values = {cell.qualifier: cell.value for cell in cells}
@@ -76,7 +74,6 @@ class TableCatalog(Catalog):
         return entry
 
     def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
-        """Replace the entry of a table by compare-and-set; return its new version."""
         version = (expected_version or 0) + 1
         cells = [
             Cell(FAMILY, DOCUMENT_QUALIFIER, LATEST, format_entry(entry, table, version).encode()),
@@ -96,7 +93,6 @@ class TableCatalog(Catalog):
         return version
 
     def remove(self, table: str, expected_version: int | None = None) -> None:
-        """Remove the entry of a table and its notes, if the entry has the expected version."""
         store = self._open_store()
         cells = [] if store is None else store.get([table.encode()])[0].cells
         if store is None or not cells:
@@ -112,7 +108,6 @@ class TableCatalog(Catalog):
             check_removal(table, None if stored is None else stored.version, expected_version)
 
     def read_notes(self, table: str) -> dict[str, str]:
-        """Return the notes of a table by name."""
         store = self._open_store()
         cells = [] if store is None else store.get([table.encode()])[0].cells
         return {
@@ -122,13 +117,11 @@ class TableCatalog(Catalog):
         }
 
     def write_note(self, table: str, note_name: str, text: str | None) -> None:
-        """Write a note of a table; None removes it."""
         store = self._open_store() or self._create_store()
         cell = Cell(FAMILY, NOTE_PREFIX + note_name.encode(), LATEST, (text or "").encode())
         store.mutate([RowCells(table.encode(), [cell])])
 
     def list_tables(self) -> list[str]:
-        """Return the names of the tables that have an entry, ascending."""
         store = self._open_store()
         if store is None:
             return []

@@ -63,7 +63,6 @@ class ZooKeeperCatalog(Catalog):
         return cls(parse_ensemble(location))
 
     def read(self, table: str) -> CatalogEntry | None:
-        """Return the entry of a table, with its version; None if there is none."""
         path = _build_node_path(self._tables_path, table)
         with self._translate_errors(path):
             (znode,) = self._session.read_znodes((path,), self._compute_deadline_s())
@@ -142,7 +141,6 @@ class ZooKeeperCatalog(Catalog):
             raise Conflict(f"table {table}", what, allowed, remedy)
 
     def remove(self, table: str, expected_version: int | None = None) -> None:
-        """Remove the entry of a table and its notes, if the entry has the expected version."""
         path, notes_path, until = (
             _build_node_path(self._tables_path, table),
             _build_node_path(self._notes_path, table),
@@ -164,14 +162,12 @@ class ZooKeeperCatalog(Catalog):
                 creation_id = None if znode is None else znode.creation_id
 
     def read_notes(self, table: str) -> dict[str, str]:
-        """Return the notes of a table by name."""
         path = _build_node_path(self._notes_path, table)
         with self._translate_errors(path):
             (znode,) = self._session.read_znodes((path,), self._compute_deadline_s())
         return self._parse_notes(path, znode)
 
     def write_note(self, table: str, note_name: str, text: str | None) -> None:
-        """Write a note of a table; None removes it."""
         path, until, write_state = (
             _build_node_path(self._notes_path, table),
             self._compute_deadline_s(),
@@ -216,7 +212,6 @@ class ZooKeeperCatalog(Catalog):
         return {str(name): str(text) for name, text in notes.items()}
 
     def list_tables(self) -> list[str]:
-        """Return the names of the tables that have an entry, ascending."""
         with self._translate_errors(self._tables_path):
             return sorted(
                 map(
