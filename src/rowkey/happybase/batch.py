@@ -60,7 +60,6 @@ class Batch:
     deletes.
 
     Args:
-        table: the table.
         timestamp: the timestamp of all changes; None for the server's current time.
         batch_size: number of changes after which they are sent; None to send only at the end. A put
             counts once per column, a delete of a whole row once.
@@ -94,7 +93,6 @@ class Batch:
         self._clear_changes()
 
     def _clear_changes(self) -> None:
-        """Forget all collected changes."""
         self._rows: dict[bytes, _RowChanges] = {}
         self._count = 0
 

@@ -144,7 +144,6 @@ class Connection:
         """Return an object for a table, without checking that the table exists.
 
         Args:
-            name: the table.
             use_prefix: whether the prefix is added to the name.
 
         Raises:
@@ -167,7 +166,6 @@ class Connection:
         """Create a table, and return when it can be used.
 
         Args:
-            name: the table.
             families: happybase's options of each family, with its defaults: max_versions 3,
                 compression NONE, in_memory False, bloom_filter_type NONE, block_cache_enabled
                 False, time_to_live -1 (forever). bloom_filter_vector_size and
@@ -192,7 +190,6 @@ class Connection:
         """Delete a table and all its rows.
 
         Args:
-            name: the table.
             disable: whether an enabled table is disabled first.
 
         Raises:
@@ -217,14 +214,12 @@ class Connection:
         """Schedule a compaction of a table, and return before it is done.
 
         Args:
-            name: the table.
             major: whether all files are merged, which removes deleted cells.
         """
         self.client.admin.compact_table(self._build_table_name(name), major=major, wait=False)
 
 
 def _build_url(host: object, port: object) -> str:
-    """Return the URL of a cluster from its ZooKeeper hosts and port."""
     if not isinstance(host, str):
         raise build_type_error("host", host, "a host name or address of ZooKeeper")
     if not isinstance(port, int) or isinstance(port, bool):

@@ -28,7 +28,6 @@ def parse_family(name: object, options: Mapping[str, Any]) -> Family:
 
     Args:
         name: the family's name, with or without a trailing colon.
-        options: happybase's options.
 
     Raises:
         WrongArgumentType: an option is unknown or has the wrong type.

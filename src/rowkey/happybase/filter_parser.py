@@ -68,7 +68,6 @@ class _FilterParser:
         self._text, self._offset, self._depth = text, 0, 0
 
     def parse(self) -> Filter:
-        """Parse the whole text, and return its filter."""
         parsed = self._parse_expression()
         if self._offset < len(self._text):
             if self._text.startswith(b")", self._offset):
@@ -184,7 +183,6 @@ class _FilterParser:
 
     @property
     def _has_rest(self) -> bool:
-        """Return whether some text is left to parse."""
         return self._offset < len(self._text)
 
     def _format_excerpt(self) -> str:
@@ -197,7 +195,6 @@ class _FilterParser:
         raise InvalidArgument(format_filter_path(self._offset), what, allowed, remedy)
 
     def _skip_blanks(self) -> None:
-        """Advance to the next byte that is not blank."""
         self._offset = _find_end(_BLANKS, self._text, self._offset)
 
 

@@ -168,7 +168,6 @@ class FilterSpec:
         """Convert the arguments of a filter, and return the filter.
 
         Args:
-            name: the filter's name.
             offset: byte offset of the name in the text.
             raw_arguments: the arguments, not yet converted.
 

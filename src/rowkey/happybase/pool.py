@@ -86,7 +86,6 @@ class ConnectionPool:
 
 
 def _check_size(size: object) -> None:
-    """Raise InvalidArgument unless the size of a pool is valid."""
     if not isinstance(size, int) or isinstance(size, bool):
         raise build_type_error("size", size, f"a whole number from 1 to {MAX_POOL_SIZE}")
     if not 0 < size <= MAX_POOL_SIZE:

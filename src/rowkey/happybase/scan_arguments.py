@@ -89,7 +89,6 @@ def iter_scan_rows(
     """Yield the rows of a scan as (row key, dictionary), or partial rows if it has a `batch`.
 
     Args:
-        table: the table.
         scan: the scan, started when the first row is requested.
         limit: maximum number of rows or partial rows.
         timestamps: whether each value is a pair (value, timestamp).

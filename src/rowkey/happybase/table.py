@@ -147,7 +147,6 @@ class Table:
 
         Args:
             row: the row key.
-            column: the column.
             versions: maximum number of versions; None for all.
             timestamp: cells older than this are read; None for all.
             include_timestamp: whether each value is a pair (value, timestamp).
