@@ -68,7 +68,7 @@ class SideCounts:
         """
         reasons: dict[StayReason | None, list[UndeclaredCell]] = {}
         for one in _select_newest(cells):
-            reason = carried.find_cell_obstacle(one, event_prefixes)
+            reason = carried.find_cell_stay_reason(one, event_prefixes)
             reasons.setdefault(reason, []).append(one)
         for reason, some in reasons.items():
             self.get_summary(reason).add_row(row_key, some, event_prefixes)

@@ -91,7 +91,6 @@ def _write_block(
 
     Args:
         get_state: returns the state of the table; called once more after the rows are written.
-        rows: the rows.
         put_block: puts them and yields the index and the error of each refused row.
         max_errors: refused rows after which no more rows are put; None for no limit.
 
@@ -188,7 +187,6 @@ def _put_block(
 
     Args:
         state: the state of the table.
-        rows: the rows.
         timestamp: that of their cells.
         key_counter: counts the row keys that are written.
 
@@ -269,7 +267,6 @@ def load_file(
     not allow is left out; a nullable field whose column is missing stays null.
 
     Args:
-        table: the table.
         path: CSV, JSON lines, Parquet or Arrow, gzip of each, a log.
         format_options: how the file is read, as `[sample] format`; from its name if None.
         shuffle: whether rows are mixed, a million at a time, so that a sorted file does not write
@@ -342,7 +339,6 @@ def _read_rows(sample: SampleFile, count_written: Callable[[], int]) -> Iterator
     """Yield the rows of a file.
 
     Args:
-        sample: the file.
         count_written: returns how many of its rows are written so far.
 
     Raises:

@@ -130,7 +130,6 @@ def _limit_stale_time(
     """Return the seconds that one client of a table goes on without its catalog.
 
     Args:
-        engine: the engine.
         max_stale_s: what was asked for; None for the time of the table.
         is_borrowed: whether other tables of the process may use the engine as well.
     """
@@ -171,7 +170,6 @@ def create_table(
     Companions are created before it.
 
     Args:
-        design: the design.
         url: where it lives.
         splits: the row keys its regions begin with, where the design leaves them to a sample.
         companion_splits: the same of companions, by their names.
@@ -270,7 +268,6 @@ def _drop_one_table(
     """Drop a table that exists, and its catalog entry; return the entry, None if it is damaged.
 
     Args:
-        engine: the engine.
         table: its design or its name.
         url: the URL of the engine.
         catalog_url: as for `drop_table`.

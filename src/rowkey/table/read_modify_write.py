@@ -168,7 +168,6 @@ class ReadModifyWrite:
             return is_put
 
     def _is_condition_met(self, row_key: bytes, condition: CellCondition) -> bool:
-        """Return whether a column of a row has the expected value."""
         selection = CellSelection(columns={condition.family: (condition.qualifier,)})
         (row,) = self.store.get([row_key], selection)
         value = row.cells[0].value if row.cells else None

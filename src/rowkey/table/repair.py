@@ -182,7 +182,6 @@ def save_tables(
     Args:
         url: the URL of the engine, open in no process.
         target_url: the new URL, of the same engine.
-        tables: their names.
         keep_incomplete: whether to save rows that lack cells, or may have older values.
         progress: called with how many cells of a table are read or saved, and of about how many.
 
@@ -400,7 +399,7 @@ def _save_entry(engine: Engine, target: Engine, target_url: str, name: str) -> l
         if entry is None:
             starts = [region.start for region in store.list_regions()][1:]
             entry = restore_entry(name, attributes, starts)
-        if _lacks_codes(entry) and has_rows(store):
+        if _has_missing_codes(entry) and has_rows(store):
             notes.append(_MISSING_CODES_NOTE)
             return notes
     except RowkeyError as problem:
@@ -414,7 +413,7 @@ def _save_entry(engine: Engine, target: Engine, target_url: str, name: str) -> l
     return notes
 
 
-def _lacks_codes(entry: CatalogEntry) -> bool:
+def _has_missing_codes(entry: CatalogEntry) -> bool:
     """Return whether a table's key has ids of `code` that its catalog entry lacks."""
     return entry.design.key.has_coded_fields and not (entry.codes and all(entry.codes.values()))
 
@@ -425,7 +424,6 @@ class CatalogRepair:
 
     Args:
         table: the table's name.
-        catalog_url: the catalog's URL.
         problem: what is wrong with the entry, as a sentence.
         correct_entry: the entry that it should have; None if the entry is to be removed, or cannot
             be rebuilt.
@@ -472,7 +470,6 @@ def repair_catalog(design: Design, url: str, *, apply: bool = False) -> CatalogR
     as an interrupted create leaves it, is removed.
 
     Args:
-        design: the table's design.
         url: the URL of the table's engine.
         apply: whether to repair the catalog; otherwise it is only compared.
 

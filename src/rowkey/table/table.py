@@ -404,7 +404,6 @@ class Table:
         """Return the rows of a read that the design declares.
 
         Args:
-            name: the read's name.
             values: for each `?` of its conditions.
             limit: the most rows, in place of the declared limit.
             resume: the `token` of an earlier scan of this read with the same values.
@@ -481,7 +480,6 @@ class Table:
         return self._explain_bound_read(bound_read, limit)
 
     def _explain_bound_read(self, bound_read: BoundRead, limit: int | None) -> Explanation:
-        """Return how a read is executed by this table."""
         state = self.get_state()
         explanation = explain_read(
             state.combined_design.key,

@@ -93,10 +93,8 @@ def build_lost_error(
     An empty table is never created in place of the lost one.
 
     Args:
-        url: the URL of the engine.
         catalog: the catalog's URL.
         table: the table's name.
-        entry: its catalog entry.
         is_own_catalog: whether the catalog belongs to the engine, and is not shared with others.
     """
     opened_ms, creation_note = entry.generations[0].opened_ms, ""
@@ -125,7 +123,6 @@ class TableLocation:
     """The engine and the catalog of one table, which may not exist yet.
 
     Args:
-        engine: the engine.
         design: the table's design, or its name.
         url: the URL of the engine, for messages.
         max_stale_s: as for `rowkey.open`.
@@ -448,9 +445,6 @@ class TableLocation:
 
         Only rowkey changes the tables of an engine on one machine. On a shared one others may drop
         a table and create it again.
-
-        Args:
-            entry: the catalog entry of the table.
         """
         table_id = self.attributes.get(TABLE_ID_ATTRIBUTE, "")
         if self.engine.is_shared or CATALOG_ATTRIBUTE in self.attributes or entry is None:
@@ -489,9 +483,6 @@ class TableLocation:
 
     def rebuild_entry(self, old_entry: CatalogEntry | None) -> CatalogEntry:
         """Return a catalog entry built from the attributes in the descriptor of the table.
-
-        Args:
-            old_entry: the entry that it has.
 
         Raises:
             Unavailable: the table's attributes are not enough.
@@ -547,7 +538,6 @@ class TableLocation:
         """Open the target of a move, whose rows are named and ordered as those of the source.
 
         Args:
-            name: its name.
             source: the table whose rows are moved.
 
         Raises:

@@ -20,7 +20,6 @@ def build_table_spec(design: Design, splits: Sequence[bytes], companion_of: str 
     table gets its own when it is created.
 
     Args:
-        design: the design.
         splits: row keys that regions begin with, ascending.
         companion_of: the main table that it is a companion of; empty if it is none.
 

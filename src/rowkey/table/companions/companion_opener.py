@@ -18,7 +18,6 @@ class CompanionOpener:
 
     Args:
         stack: closes what was opened if opening the tables fails.
-        engine: the engine.
         main_table: the name of the main table.
         url: the URL of the engine, for messages.
         max_stale_s: as for `rowkey.open`.
@@ -108,7 +107,6 @@ class CompanionOpener:
         return tables
 
     def _locate(self, design: Design | str, *, is_filling: bool = False) -> TableLocation:
-        """Return the location of a companion."""
         return TableLocation(
             self._engine,
             design,

@@ -217,7 +217,6 @@ class _Comparison:
     """Compares the rows of a table with those of its companions, and repairs them if requested.
 
     Args:
-        table: the table with its companions.
         min_age_s: seconds since the last change of a row after which its write counts as ended.
         progress: called with how many rows are compared.
         apply: whether to write.
@@ -441,7 +440,6 @@ def _build_missing_copies(
     """Return the puts of the cells of rows that a companion lacks, or has with an older timestamp.
 
     Args:
-        state: the state of the companion.
         rows: the fields of the key of each row.
         cells: the cells of each in the main table, without the prefixes of their qualifiers.
     """

@@ -112,13 +112,11 @@ class TableWithCompanions(Table):
         )
 
     def flush(self) -> None:
-        """Write the rows of all tables that are in memory to disk."""
         super().flush()
         for table in self.companions.values():
             table.flush()
 
     def compact(self) -> None:
-        """Merge the files of each table, and drop deleted and expired cells."""
         super().compact()
         for table in self.companions.values():
             table.compact()
@@ -131,7 +129,6 @@ class TableWithCompanions(Table):
 
 
 def _plan_read(tables: Mapping[str, Table], bound_read: BoundRead) -> list[Plan]:
-    """Return the plan of a read in each table."""
     return [
         table.get_state().planner.plan(bound_read.bounds, bound_read.order)
         for table in tables.values()

@@ -85,8 +85,6 @@ def write_row(
 
     Args:
         get_state: returns the state of the table; the same object while it has not changed.
-        build_change: builds the change.
-        row: the row.
         sync: whether it is on disk when the call returns; None is as opened.
 
     Raises:
@@ -217,7 +215,6 @@ class JointWriteState:
     def _write_companions(
         self, stamped: Sequence[Sequence[list[RowCells]]], *, sync: bool | None
     ) -> None:
-        """Write the changes of the companions."""
         for index in range(1, len(self.states)):
             self.send_to_table(index, stamped, sync=sync)
 

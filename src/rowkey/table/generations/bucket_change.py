@@ -73,7 +73,6 @@ class BucketChange:
     Every step may be interrupted: the next change to the same number continues where it stopped.
 
     Args:
-        table: the table.
         count: how many buckets it is to have.
         part: the part of the key, where several have a count: its index from 0, its function, or
             the part as it is written.
@@ -162,7 +161,7 @@ class BucketChange:
         That matters only if a field is the cell timestamp, so that a later write is not newer.
         """
         stamp = self.state_before.active_design.layout.cell_timestamp
-        tied = None if stamp is None else self._find_tie(part_index, self.count)
+        tied = None if stamp is None else self._find_tied_generations(part_index, self.count)
         if stamp is None or tied is None:
             return
         older, newer = tied
@@ -174,7 +173,9 @@ class BucketChange:
         near = " or ".join(map(str, self._suggest_counts(part_index)))
         mistakes.add("argument buckets", what, near, OTHERWISE_REMEDY)
 
-    def _find_tie(self, part_index: int, count: int) -> tuple[Generation, Generation] | None:
+    def _find_tied_generations(
+        self, part_index: int, count: int
+    ) -> tuple[Generation, Generation] | None:
         """Return two generations whose cells could not be ordered under a count, or None."""
         entry = self.state_before.entry
         active = [one for one in entry.generations if one.is_active]
@@ -194,7 +195,7 @@ class BucketChange:
         max_count = MAX_BUCKETS if width is None else min(MAX_BUCKETS, 256**width)
         allowed: list[int] = []
         for count in sorted(range(1, max_count + 1), key=lambda one: abs(one - self.count)):
-            if count == now or self._find_tie(part_index, count):
+            if count == now or self._find_tied_generations(part_index, count):
                 continue
             try:
                 new = design.copy_with_counts({part_index: count})
@@ -270,7 +271,6 @@ class BucketChange:
 
     @property
     def _table_name(self) -> str:
-        """The name of the table."""
         return self.state_before.combined_design.table
 
     def _read_entry(self) -> CatalogEntry:

@@ -152,7 +152,6 @@ def find_distinguishing_fields(design: Design, part_index: int) -> tuple[str, ..
     Under another count it would distinguish other rows: two would become one, or one two.
 
     Args:
-        design: the design.
         part_index: the index of a part that has a count, from 0.
     """
     part = design.key.parts[part_index]

@@ -133,5 +133,4 @@ def _list_columns(mutations: Iterable[RowCells]) -> dict[str, tuple[bytes, ...]]
 
 
 def _format_column_name(row: bytes, cell: Cell) -> str:
-    """Return the name of a row's column, as a message shows it."""
     return f"row key {row.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"

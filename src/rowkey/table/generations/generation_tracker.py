@@ -57,7 +57,6 @@ class GenerationState:
 
     Args:
         design: the table's design with the counts that it was created with.
-        entry: its catalog entry.
         dictionary: allocates the ids of `code` values.
         store: the engine's table.
         row_naming: names and orders the changes of its rows; by its own keys and clock if None.
@@ -397,8 +396,6 @@ class GenerationTracker:
         design: the table's design with the counts that it was created with.
         lease: the table's catalog entry, for as long as it may be used.
         dictionary: allocates the ids of `code` values.
-        engine: the engine.
-        store: its table.
         row_naming: as for `GenerationState`, of the target of a move. All clients of this process
             that open the target later use it too: changes are ordered only if one clock does it.
     """
@@ -468,9 +465,6 @@ class GenerationTracker:
         A server gives such a change a timestamp when it arrives, so that a late one would hide
         newer changes under the new row key. So each time before it is sent, the change checks that
         it comes in time; if not, it begins anew.
-
-        Args:
-            change: makes the change.
 
         Raises:
             Conflict: the change took so long that other clients may have written the row under

@@ -78,7 +78,7 @@ class CarriedColumns:
         """The families whose undeclared cells are carried."""
         return frozenset(name for name, reason in self.families.items() if reason is None)
 
-    def find_obstacle(self, family: str, name: bytes) -> StayReason | None:
+    def find_stay_reason(self, family: str, name: bytes) -> StayReason | None:
         """Return why the undeclared cells of a column stay behind; None if they are carried."""
         if (family, name) in self.declared:
             return StayReason.COLUMN
@@ -86,22 +86,21 @@ class CarriedColumns:
 
     def has_column(self, family: str, name: bytes) -> bool:
         """Return whether the cells of a column are carried; a declared one is none of them."""
-        return self.find_obstacle(family, name) is None
+        return self.find_stay_reason(family, name) is None
 
-    def find_cell_obstacle(
+    def find_cell_stay_reason(
         self, cell: UndeclaredCell, event_prefixes: Collection[bytes]
     ) -> StayReason | None:
         """Return why an undeclared cell stays behind; None if it is carried.
 
         Args:
-            cell: the cell.
             event_prefixes: the prefixes of those events of its row that have declared cells.
         """
         if cell.event_prefix is None:
             return StayReason.EVENT
         if self.needs_declared_cell and cell.event_prefix not in event_prefixes:
             return StayReason.IDENTITY
-        return self.find_obstacle(*cell.column)
+        return self.find_stay_reason(*cell.column)
 
 
 def _needs_declared_cell(layout: Layout) -> bool:

@@ -52,12 +52,7 @@ class ColumnHistory:
 
 
 class EventTranslator:
-    """Translates the cells of single events.
-
-    Args:
-        source: the design of the source.
-        target: the design of the target.
-    """
+    """Translates the cells of single events."""
 
     def __init__(self, source: Design, target: Design) -> None:
         self.mapping = mapping = SlotMapping.from_layouts(source.layout, target.layout)

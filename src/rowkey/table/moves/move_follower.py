@@ -263,7 +263,6 @@ class MoveFollower:
 
         Args:
             source: the source; if it is not the source any more, nothing is done.
-            entry: its entry.
         """
         if entry.move is not None and entry.move.phase is MovePhase.SWITCHING:
             entry = self._wait_for_switch(source, entry)

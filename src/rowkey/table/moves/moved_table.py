@@ -29,7 +29,6 @@ def find_moved_table(place: TableLocation, design: Design | str) -> Design | str
     move is finished, the source's name stands for the target, which has the target's design.
 
     Args:
-        place: the location of the table.
         design: the design or the name that it is opened by.
 
     Raises:
@@ -87,13 +86,7 @@ def _find_moving_design(
 
 
 def find_used_table(catalog: Catalog, name: str, entry: CatalogEntry) -> str:
-    """Return the name of the table through which the rows of a table are read and written.
-
-    Args:
-        catalog: its catalog.
-        name: its name.
-        entry: its catalog entry.
-    """
+    """Return the name of the table through which the rows of a table are read and written."""
     if entry.moved_from:
         source = catalog.read(entry.moved_from)
         if source is None or source.move is None or source.move.target != name:
@@ -111,8 +104,6 @@ def find_replacement(engine: Engine, catalog: Catalog, name: str) -> str:
     """Return the name of the table that a finished move has put in place of a dropped one.
 
     Args:
-        engine: the engine of the tables.
-        catalog: their catalog.
         name: the name of the dropped table; that of a table that exists is returned as it is.
 
     Raises:
@@ -128,7 +119,6 @@ def find_moving_table(catalog: Catalog, name: str) -> str | None:
     """Return the name of the table whose catalog entry has the record of a table's move.
 
     Args:
-        catalog: its catalog.
         name: its name, or that of the table that its rows are moved to.
 
     Returns:
@@ -148,12 +138,7 @@ def find_moving_table(catalog: Catalog, name: str) -> str | None:
 
 
 def remove_names_of(catalog: Catalog, name: str) -> None:
-    """Remove the catalog entries of tables whose rows were moved to a table that was dropped.
-
-    Args:
-        catalog: its catalog.
-        name: its name.
-    """
+    """Remove the catalog entries of tables whose rows were moved to a table that was dropped."""
     for earlier in catalog.list_tables():
         entry = catalog.read(earlier)
         if entry is None or entry.move is None or not _has_replaced(entry.move):

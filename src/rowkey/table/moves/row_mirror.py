@@ -26,7 +26,6 @@ def mirror_rows(
     Args:
         primary: the state of the table that is read.
         secondary: the state of the other table.
-        row_keys: row keys of the primary table.
 
     Raises:
         Conflict: other clients change a row during every attempt.

@@ -323,7 +323,6 @@ def _join_copies(row: RowCells, others: Iterable[RowCells]) -> RowCells:
 
 
 def _to_list(keys: pa.Array) -> list[bytes]:
-    """Return Arrow row keys as a list."""
     row_keys: list[bytes] = keys.to_pylist()
     return row_keys
 

@@ -19,7 +19,6 @@ class RebuiltSlot:
     """A cell of the target whose fields lie in other groups in the source.
 
     Args:
-        slot: the cell of the target.
         sources: the columns of the source's cells from which its values come.
         value_fields: its fields that are read from these cells.
         identity_fields: its fields that identify the event.
@@ -39,7 +38,6 @@ class SlotMapping:
         mapped: the column of the target for each column of the source with the same bytes.
         derived: cells of the target with no field, or only with fields that identify the event.
         rebuilt: cells of the target that pack or unpack fields of the source.
-        source_slots: the cells of the source, by column.
     """
 
     mapped: Mapping[Column, Column]

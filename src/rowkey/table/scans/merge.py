@@ -55,7 +55,6 @@ def defer_run(
 
     Args:
         first_suffix: a lower bound of the suffixes of its items; None if it is not known.
-        open_run: opens the run.
         arguments: the arguments of `open_run`.
         reverse: whether the run descends.
 
@@ -176,7 +175,6 @@ class CopyMatcher:
     only in these parts of the key.
 
     Args:
-        key: the row key.
         pinned_count: how many leading parts the prefixes of the ranges contain.
         resizable_parts: the indexes of parts that follow from the others and whose count may
             change: they distinguish no rows.

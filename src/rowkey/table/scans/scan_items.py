@@ -56,7 +56,6 @@ def read_paged_events(
     """Yield the events of shared rows whose cells are neighbours, one event in memory.
 
     Args:
-        rows: pages of rows.
         layout: the layout of the design.
         undeclared: whether undeclared cells come too: with their event, or each that names none by
             itself, with its whole qualifier in place of a prefix.
@@ -171,7 +170,6 @@ def trim_range(
     """Return the rest of a range after a resume token, or None if nothing is left.
 
     Args:
-        key_range: the range.
         common_prefix: the bytes of its prefix that copies of one row have in common.
         token: the token of the last row that was returned.
         is_descending: whether the range is read in reverse.

@@ -48,7 +48,6 @@ def parse_token(text: str, read_digest: str, table: str = "") -> ScanToken:
 
     Args:
         text: the text, from `str(token)`.
-        read_digest: the digest of the read that is resumed.
         table: the table that serves the read, if it is one of several.
 
     Raises:

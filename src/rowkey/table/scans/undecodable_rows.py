@@ -20,7 +20,6 @@ class UndecodableRow(NamedTuple):
     """A row that was left out.
 
     Args:
-        row_key: its key.
         reason: why it cannot be decoded.
     """
 
@@ -56,7 +55,6 @@ def skip_undecodable_keys(cursor: Cursor, key: Key, skipped: UndecodableRows) ->
 
     Args:
         cursor: the rows in their order.
-        key: decodes their keys.
         skipped: gets the others, each once.
     """
     last_key, is_decodable = None, True
