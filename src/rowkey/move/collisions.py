@@ -112,8 +112,6 @@ def find_collisions(
     the target keeps the newest, and a verification lists the others as missing.
 
     Args:
-        source: the state of the source.
-        target: the design of the target.
         listed: how many collisions are listed; all are counted.
         max_rows_in_memory: rows whose hashes are in memory; those of more are written to files.
         progress: called with how many rows are read; what it raises ends the work.
@@ -139,8 +137,6 @@ class _PlaceReader:
     """Reads the rows of a source with the places that they get in the target.
 
     Args:
-        source: the state of the source.
-        target: the design of the target.
         result: what is read is counted here.
         listed: how many refused rows are listed.
         progress: called with how many rows are read.
@@ -271,7 +267,6 @@ class _SpillFiles:
         self.paths = [Path(folder) / str(number) for number in range(SPILL_FILES)]
 
     def add_hashes(self, hashes: HashArray) -> None:
-        """Append hashes to their files."""
         numbers = (hashes[:, 0] % np.uint64(SPILL_FILES)).astype(np.uint8)
         order = np.argsort(numbers, kind="stable")
         ends = np.cumsum(np.bincount(numbers, minlength=SPILL_FILES))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from rowkey.cells import Family
 from rowkey.errors import Mistakes
 from rowkey.keys import Field, Key, build_key
-from rowkey.rows import CellSlot, Layout
 from rowkey.schema import FieldRef
 from rowkey.table import CarriedColumns, GenerationState
 
@@ -18,7 +17,6 @@ class FieldRule:
     """How one field of two tables is compared.
 
     Args:
-        field: the field.
         number: distinguishes it from the other fields in a hash.
         versions: how many of its newest versions are compared.
         has_timestamp: whether their timestamps are compared as well.
@@ -62,7 +60,6 @@ class ComparisonRules:
         """Return how many of the newest versions are compared of the cells of a column.
 
         Args:
-            family: the family.
             name: the qualifier without the prefix of its event.
         """
         return self.family_versions[family] if self.carried.has_column(family, name) else 0
@@ -82,7 +79,9 @@ def build_comparison_rules(source: GenerationState, target: GenerationState) -> 
     Cost: one read of the families of each table.
     """
     layouts = [state.combined_design.layout for state in (source, target)]
-    slots = [_find_slots(layout) for layout in layouts]
+    slots = [
+        {name: slot for slot in layout.slots for name in slot.field_names} for layout in layouts
+    ]
     kept = [_count_versions(state) for state in (source, target)]
     identity = frozenset(layouts[0].identity_fields)
     numbers = {name: number for number, name in enumerate(sorted(layouts[0].fields))}
@@ -115,11 +114,6 @@ def build_comparison_rules(source: GenerationState, target: GenerationState) -> 
         carried,
         {name: min(one[name] for one in kept) for name in carried.carried_families},
     )
-
-
-def _find_slots(layout: Layout) -> dict[str, CellSlot]:
-    """Return the cell that stores each field."""
-    return {name: slot for slot in layout.slots for name in slot.field_names}
 
 
 def _count_versions(state: GenerationState) -> dict[str, int]:

@@ -163,7 +163,6 @@ class CopyProgress:
 
 
 def _parse_interval(document: Any) -> CopyInterval:
-    """Return an interval from its JSON object."""
     names = ("start", "stop", "position")
     start, stop, position = (bytes.fromhex(document[name]) for name in names)
     is_done, row_count = document["done"], document["rows"]

@@ -125,7 +125,6 @@ class LimitFollower:
     A limit that is set again forgets how long writes took, so only changed settings are applied.
 
     Args:
-        record: the record of the move.
         lock: held by this process.
     """
 

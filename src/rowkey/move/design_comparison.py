@@ -158,10 +158,10 @@ def _compare_fields(source: Design, target: Design) -> Iterator[MoveFinding]:
             here, there = (getattr(one.declaration, option) for one in (old, new))
             if here != there:
                 what = Message(
-                    "move.other_option", "the target declares {value}", value=_format(there)
+                    "move.other_option", "the target declares {value}", value=_format_option(there)
                 )
                 path = f"fields.{name}.{option}"
-                yield MoveFinding.build(BLOCKING, path, what, _format(here), remedy)
+                yield MoveFinding.build(BLOCKING, path, what, _format_option(here), remedy)
         if old.nullable and not new.nullable:
             what = Message(
                 "move.not_nullable",
@@ -269,10 +269,12 @@ def _compare_family(old: Family, new: Family, fields: str) -> Iterator[MoveFindi
             what = Message(
                 "move.keeps_less",
                 "the target keeps {value}, of {fields} and others: what is beyond that is lost",
-                value=_format(there),
+                value=_format_option(there),
                 fields=fields,
             )
-            allowed = Message("move.as_in_source", "{value}, as in the source", value=_format(here))
+            allowed = Message(
+                "move.as_in_source", "{value}, as in the source", value=_format_option(here)
+            )
             remedy = Message(
                 "move.keep_as_much",
                 "Declare the {option} of the source, if the cells are still needed.",
@@ -281,8 +283,7 @@ def _compare_family(old: Family, new: Family, fields: str) -> Iterator[MoveFindi
             yield MoveFinding.build(WARNING, f"families.{new.name}.{name}", what, allowed, remedy)
 
 
-def _format(value: Any) -> str:
-    """Return the value of an option as a message shows it."""
+def _format_option(value: Any) -> str:
     if value is None:
         return "nothing"
     return "unlimited" if value == FOREVER_S else str(value).lower()

@@ -69,9 +69,6 @@ def repair_differences(
     older versions; the row is then reported as hidden, until a major compaction removes the delete.
 
     Args:
-        source: the state of the source.
-        target: the state of the target.
-        differences: the rows.
         primary: the side that is right: `source` or `target`.
 
     Raises:
@@ -179,8 +176,6 @@ class _RowRepairer:
         Args:
             reader: reads the table.
             values: the fields of the row's identity.
-            cells: the cells that the row is to have.
-            stored_cells: the cells that it has.
             keeps_others: whether of other versions only those are deleted whose value got a later
                 timestamp.
         """
@@ -220,7 +215,6 @@ def _build_cells(
         reader: reads the table.
         leader: decodes the image.
         values: the fields of the row's identity.
-        wanted: the image of the row.
         later: fields that get another timestamp.
     """
     cells = []
@@ -306,12 +300,12 @@ def _build_delete(cell: Cell, cell_type: CellType) -> Cell:
 def _find_hiding_delete(deletes: Iterable[Cell], put: Cell) -> int:
     """Return the highest timestamp of a delete that hides a put; -1 if none does."""
     return max(
-        (one.timestamp for one in deletes if one.family == put.family and _hides(one, put)),
+        (one.timestamp for one in deletes if one.family == put.family and _is_hiding(one, put)),
         default=-1,
     )
 
 
-def _hides(delete: Cell, put: Cell) -> bool:
+def _is_hiding(delete: Cell, put: Cell) -> bool:
     """Return whether a delete of the same family hides a put."""
     match delete.cell_type:
         case CellType.DELETE_FAMILY:

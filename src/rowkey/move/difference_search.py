@@ -113,7 +113,7 @@ class DifferenceSearch:
             candidates = self._find_candidates(group)
             self.max_examined -= len(candidates)
             for start in range(0, len(candidates), COMPARED_ROWS):
-                yield from self._settle_rows(candidates[start : start + COMPARED_ROWS])
+                yield from self._read_until_settled(candidates[start : start + COMPARED_ROWS])
 
     def _find_candidates(self, bins: IntArray) -> list[Identity]:
         """Return the identities of rows of some bins whose hashes only one table has.
@@ -165,7 +165,7 @@ class DifferenceSearch:
                 scan.append(kept)
         return scan
 
-    def _settle_rows(self, identities: list[Identity]) -> Iterator[RowDifference]:
+    def _read_until_settled(self, identities: list[Identity]) -> Iterator[RowDifference]:
         """Read rows until each is equal, or differs in the same way three times.
 
         Rows that change in every round are noted as unsettled.
@@ -183,7 +183,7 @@ class DifferenceSearch:
                 sightings[number] = sightings[number] + 1 if pair == last[number] else 1
                 last[number] = pair
                 if sightings[number] == REQUIRED_SIGHTINGS:
-                    yield self._describe(identities[number], *pair)
+                    yield self._describe_difference(identities[number], *pair)
                 else:
                     remaining.append(number)
             pending = remaining
@@ -193,10 +193,9 @@ class DifferenceSearch:
             pause_s = min(2 * pause_s, MAX_PAUSE_S)
         self.unsettled += [identities[number] for number in pending]
 
-    def _describe(
+    def _describe_difference(
         self, identity: Identity, source: RowImage | None, target: RowImage | None
     ) -> RowDifference:
-        """Return the difference of one row."""
         kind = "missing" if target is None else "extra" if source is None else "different"
         sides = [{} if one is None else one.versions for one in (source, target)]
         columns = {one for side in sides for one in side if not isinstance(one, str)}

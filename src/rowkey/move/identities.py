@@ -15,7 +15,6 @@ def iterate_identities(
     """Yield some fields of rows in Arrow columns as rows are read one by one.
 
     Args:
-        batch: the rows.
         fields: the wanted fields, by name.
     """
     lists = [

@@ -45,7 +45,7 @@ class StayingCells:
     def __str__(self) -> str:
         """Return the cells and the reason as a clause."""
         example = f", such as in row key {self.row_key}" if self.row_key else ""
-        cells = f"{pluralize(self.cell_count, 'cell')} of {_name_column(self.column)}"
+        cells = f"{pluralize(self.cell_count, 'cell')} of {_format_column(self.column)}"
         return f"{cells}{example}: {self.reason}"
 
     def to_document(self) -> dict[str, Any]:
@@ -81,17 +81,16 @@ def list_consents(staying: Iterable[StayingCells]) -> dict[str, list[StayingCell
     for column, some in columns.items():
         count = sum(one.cell_count for one in some)
         cells = "1 cell" if count == 1 else f"{count} cells"
-        consents[f"drop {cells} of {_name_column(column)}"] = some
+        consents[f"drop {cells} of {_format_column(column)}"] = some
     return consents
 
 
-def name_blind_consent(table: str) -> str:
+def format_uncompared_consent(table: str) -> str:
     """Return what must be typed before a table is dropped that was not compared."""
     return f"drop {table} without a comparison"
 
 
-def _name_column(column: str) -> str:
-    """Return a column as text."""
+def _format_column(column: str) -> str:
     return f"column {column}" if column else "other columns"
 
 
@@ -119,7 +118,7 @@ def find_lost_cells(
     """
     if result.unexamined_count:
         source, target = (state.active_design.table for state in states)
-        consent = name_blind_consent(source if drops_source else target)
+        consent = format_uncompared_consent(source if drops_source else target)
         what = (
             f"{pluralize(result.unexamined_count, 'row')} or more of both tables were not compared"
         )

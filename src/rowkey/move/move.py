@@ -26,9 +26,9 @@ from rowkey.move.lost_cells import (
     copy_rows_again,
     count_lone_cells,
     find_lost_cells,
+    format_uncompared_consent,
     list_consents,
     list_staying_cells,
-    name_blind_consent,
 )
 from rowkey.move.move_record import CAUGHT_UP_NOTE, VERIFICATION_NOTE, MoveRecord
 from rowkey.move.mover_lock import MoverLock
@@ -641,7 +641,7 @@ class Move:
             if move.phase is MovePhase.BOTH and self._has_both_tables(move):
                 unread = self._name_unread_table(move)
                 self._require_to_drop(drop, unread)
-                consent = name_blind_consent(unread)
+                consent = format_uncompared_consent(unread)
                 if consent in consents:
                     self.record.add_to_history("consented", comparison=False)
                 else:
@@ -708,7 +708,6 @@ class Move:
         return bool(was_switched or move.is_target_primary)
 
     def _has_both_tables(self, move: TableMove) -> bool:
-        """Return whether the source and the target exist."""
         return all(map(self.engine.has_table, (self.source_name, move.target)))
 
     def _require_consents(
@@ -726,7 +725,6 @@ class Move:
         Args:
             find_lost: returns the cells.
             what_for: what is to become of the table, as a participle.
-            consents: the consents that are given.
             ask: asks for those that are missing.
 
         Raises:
@@ -766,7 +764,6 @@ class Move:
             raise InvalidArgument("drop", what, unread, remedy)
 
     def _name_unread_table(self, move: TableMove) -> str:
-        """Return the name of the table that clients do not read."""
         return self.source_name if move.is_target_primary else move.target
 
     def _drop_unread_table(self, move: TableMove) -> str:
@@ -846,6 +843,5 @@ class Move:
         self._change_settings(is_paused=False)
 
     def _change_settings(self, **changes: Any) -> None:
-        """Note changed settings of the copy."""
         self._require_open_move()
         replace(MoveSettings.read(self.record), **changes).write(self.record)

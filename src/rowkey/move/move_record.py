@@ -27,7 +27,6 @@ class MoveRecord:
     """The record and the notes of the move of one table.
 
     Args:
-        catalog: the catalog.
         source: the table whose rows are moved.
         tell_client: called with each changed entry, for the client of this process.
     """

@@ -30,7 +30,6 @@ class MoverLock:
     no step for `LIFETIME_S`, by its own clock; the holder stops to write earlier than that.
 
     Args:
-        record: the record of the move.
         pause: waits for a number of seconds.
 
     Raises:
@@ -43,7 +42,7 @@ class MoverLock:
         self._beaten_at_s = 0.0
         self._is_lost = False
         self._closed = Event()
-        self._thread = Thread(target=self._beat_in_background, name="rowkey-mover", daemon=True)
+        self._thread = Thread(target=self._send_heartbeats, name="rowkey-mover", daemon=True)
 
     def __enter__(self) -> Self:
         seen, since = None, read_boottime_s()
@@ -112,7 +111,7 @@ class MoverLock:
         self.record.change(take)
         self._beaten_at_s = started_s
 
-    def _beat_in_background(self) -> None:
+    def _send_heartbeats(self) -> None:
         """Write a sign of life at intervals, until the lock is released or lost."""
         while not self._closed.wait(BEAT_INTERVAL_S):
             started_s = read_boottime_s()

@@ -22,7 +22,6 @@ class RecentRows:
     """The cells of a table whose timestamps are not older than a time, with delete markers.
 
     Args:
-        store: the table.
         since_ms: the time, in milliseconds since 1970.
         check: called now and then; an error that it raises ends the read.
 

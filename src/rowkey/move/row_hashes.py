@@ -105,7 +105,6 @@ class RowHasher:
     with the row's identity.
 
     Args:
-        state: the designs of the table.
         rules: what is compared.
         bins: whether the rows of each bin are hashed; all if None.
     """

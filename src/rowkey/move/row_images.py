@@ -114,7 +114,6 @@ class RowImageReader:
         return found
 
     def _build_image(self, values: Mapping[str, Any], cells: Iterable[Cell]) -> RowImage | None:
-        """Return the image of a row from its cells."""
         columns: dict[Column, list[Cell]] = {}
         versions: dict[str | Column, list[tuple[int | None, bytes]]] = {}
         for cell in cells:

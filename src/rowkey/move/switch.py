@@ -54,7 +54,6 @@ class Switch:
     """One switch to the other table of a move.
 
     Args:
-        record: the record of the move.
         lock: held while it switches.
         engine: the engine of both tables.
         begin_catch_up: begins a pass that copies changed rows from the primary table to the other.

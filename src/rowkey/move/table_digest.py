@@ -23,7 +23,6 @@ class SkippedRow:
     """A stored row that is no row of the design, so that it has nothing to be compared with.
 
     Args:
-        row_key: its row key.
         reason: why it cannot be read.
     """
 
@@ -62,7 +61,6 @@ class SideCounts:
 
         Args:
             carried: which of them are moved along.
-            row_key: its key.
             event_prefixes: the prefixes of those events in it that have declared cells.
             cells: its undeclared cells, in their order.
         """
@@ -101,12 +99,7 @@ class SideCounts:
 
 def _select_newest(cells: Iterable[UndeclaredCell]) -> list[UndeclaredCell]:
     """Return the newest version of each of some cells of a row, which come in their order."""
-    return [next(same) for _, same in groupby(cells, key=_get_column)]
-
-
-def _get_column(one: UndeclaredCell) -> tuple[str, bytes]:
-    """Return the family and the whole qualifier of an undeclared cell."""
-    return one.cell[:2]
+    return [next(same) for _, same in groupby(cells, key=lambda one: one.cell[:2])]
 
 
 def hash_table(

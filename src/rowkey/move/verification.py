@@ -32,8 +32,6 @@ class VerificationResult:
     """What the comparison of two tables found.
 
     Args:
-        source: what was read of the source.
-        target: what was read of the target.
         unequal_bins: bins of rows that differed at first, by faults or by changes on their way.
         differences: the first rows that differ, and of the first hundred the fields that differ.
         difference_counts: how many rows differ, by the kind of difference.
@@ -127,7 +125,6 @@ def verify_move(
     compared: deletes, expired and older versions.
 
     Args:
-        source: the state of the source.
         target: the state of the target, which has the same fields and fields of identity.
         sample_share: the share of the rows that is compared, such as 0.01: still reads all rows.
             The least is 1 of 4,096.
@@ -224,7 +221,6 @@ def _compute_digest(
     listed: int,
     report: Callable[[int], None],
 ) -> BinDigest:
-    """Return the digest of the rows of a table."""
     from rowkey.move.row_hashes import BinDigest
 
     digest = BinDigest()
