@@ -78,7 +78,6 @@ def find_table(engine: Engine, name: str, url: str) -> Store:
 
 
 def _suggest_table(name: str, table_names: Collection[str]) -> str:
-    """Return a remedy for a table name that does not exist."""
     if not table_names:
         return "There are no tables yet. Create one by rowkey create."
     if name.endswith(DESIGN_SUFFIX):
@@ -89,13 +88,7 @@ def _suggest_table(name: str, table_names: Collection[str]) -> str:
 
 
 def look_up_entry(engine: Engine, store: Store, name: str) -> EntryLookup:
-    """Return the entry of a table from its catalog, else from its HBase attributes.
-
-    Args:
-        engine: where the table is.
-        store: the table.
-        name: its name.
-    """
+    """Return the entry of a table from its catalog, else from its HBase attributes."""
     attributes = store.families_and_attributes[1]
     try:
         where = find_catalog_url(name, attributes, engine)

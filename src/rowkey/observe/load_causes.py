@@ -35,10 +35,8 @@ def find_load_causes(
     """Return why the writes of a running table are uneven, the strongest cause first.
 
     Args:
-        design: the table's design.
         samples: some of the intervals, each with its sampled writes; all have the same regions.
         intervals: the intervals with known counters, in the order of time.
-        balance: the balance of their writes.
     """
     read = [(each, one) for each, one in samples if one.keys]
     if not read or not intervals or balance.skew is None or balance.even_skew is None:
@@ -118,7 +116,6 @@ def choose_sample_rows(
 
 
 def _set_server_count(design: Design, servers: int) -> Design:
-    """Return the design with the actual number of region servers."""
     if servers == design.cluster.servers:
         return design
     cluster = design.declaration.model_dump(exclude_unset=True).get("cluster", {})

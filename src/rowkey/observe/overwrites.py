@@ -31,7 +31,6 @@ def format_overwrites(design: Design, interval: LoadInterval, sample: WriteSampl
 
     Args:
         design: the table's design.
-        interval: the load of its regions.
         sample: the last writes of the interval.
     """
     number, region = max(enumerate(interval.regions), key=lambda one: one[1].writes or 0)

@@ -145,7 +145,6 @@ def _compute_delta(before: OpenRegion, after: OpenRegion) -> RegionDelta:
 
 
 def _build_unknown_delta(region: OpenRegion, reason: str) -> RegionDelta:
-    """Return the delta of a region whose counts are unknown, with the reason."""
     return RegionDelta(region.start, region.stop, region.server, None, None, reason)
 
 

@@ -26,7 +26,6 @@ class TableReader:
 
     Args:
         engine: where the table is; it stays open as long as the reader is used.
-        store: the table.
         table: its name.
         design: its design, in place of the one in the catalog or the table.
         clock: seconds that never go back; for tests.
@@ -117,7 +116,6 @@ def watch_table(
 
     Args:
         table: its name.
-        url: where it is.
         design: its design, to be used instead of the one in the catalog or the table, or if there
             is none.
         every_s: seconds from one reading to the next, above 0.

@@ -297,7 +297,6 @@ def assign_designed_servers(snapshot: CounterSnapshot, design: Design | None) ->
 
 
 def _subtract_own_reads(interval: LoadInterval, own_reads: Mapping[bytes, int]) -> LoadInterval:
-    """Return an interval without the reads that the watch itself made."""
     if not own_reads:
         return interval
     regions = tuple(

@@ -128,7 +128,6 @@ def sample_writes(
 
     Args:
         store: the table.
-        design: its design.
         interval: the load of its regions.
         until_ms: when the interval ended, in milliseconds since 1970 by the clock that stamps
             cells.
@@ -263,7 +262,6 @@ class _TimeRangeScan:
 
     Args:
         store: the table.
-        spans: the ranges.
         time_range: milliseconds since 1970, the end excluded.
     """
 

@@ -50,9 +50,6 @@ def annotate_design(
 def wrap_sentence(text: str) -> Iterator[str]:
     """Yield a sentence as comment lines of limited length.
 
-    Args:
-        text: the sentence.
-
     >>> list(wrap_sentence("a " * 60))[1]
     '  a a a a a a a a a a a a a a'
     """

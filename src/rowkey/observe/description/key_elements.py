@@ -36,7 +36,6 @@ class KeyElement:
     Args:
         notation: the element in bracket notation, with `{}` for the name of its field, if any.
         name_stem: the base of its field's name; empty if it has no field.
-        field_options: the options of its field.
         lengths: its number of bytes in each key.
         reason: the evidence for it, as a phrase.
     """
@@ -68,8 +67,6 @@ class KeyContext:
 
         Args:
             rests: the remaining bytes of each key.
-            numbers: the numbers.
-            unit: the unit in which they may be times.
         """
         pairs = zip(self.keys, rests, strict=True)
         before = [key[: len(key) - len(rest)] for key, rest in pairs]

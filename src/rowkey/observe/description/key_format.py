@@ -189,7 +189,6 @@ def can_read_keys(candidate: KeyFormat, keys: Sequence[bytes]) -> bool:
     """Return whether a key format decodes all keys and encodes them to the same bytes.
 
     Args:
-        candidate: the format.
         keys: row keys.
     """
     try:

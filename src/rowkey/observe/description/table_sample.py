@@ -26,8 +26,6 @@ class SampledColumn:
     """The number, lengths and kind of a column's sampled values.
 
     Args:
-        family: its family.
-        qualifier: its qualifier.
         row_count: rows that have it.
         min_bytes: bytes of its shortest value.
         max_bytes: bytes of its longest value.
@@ -107,7 +105,6 @@ def sample_table(store: Store, splits: Sequence[bytes]) -> TableSample:
     """Return the first rows of a table's regions, with the newest cells of each row.
 
     Args:
-        store: the table.
         splits: where its regions begin.
 
     Cost: one short scan a region, of 4,096 rows in all and 256 cells a row; the read counters of

@@ -15,11 +15,7 @@ lengths, family, timestamp and kind. Source: KeyValue.heapSize of 2.6.4, with Cl
 
 
 class CellSizeCounter:
-    """Sums the bytes of written cells; an overwritten cell counts only once.
-
-    Args:
-        design: the design.
-    """
+    """Sums the bytes of written cells; an overwritten cell counts only once."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -32,7 +28,6 @@ class CellSizeCounter:
         """Add the cells that a batch of events writes.
 
         Args:
-            rows: the events.
             at_ms: when they are written, milliseconds since 1970.
             salts: the random salt of each, where the key has one.
         """

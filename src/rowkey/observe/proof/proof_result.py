@@ -100,7 +100,6 @@ def compare_phase(
     Args:
         number: the number of the phase, from 1.
         bounds: the start and stop key of each region of the design, in the order of their keys.
-        predicted_writes: the predicted writes of each of these regions.
         interval: the counted load of the table's regions.
 
     Returns:
@@ -123,7 +122,6 @@ class ReadProof:
     """Predicted and counted rows of a declared read, run several times without its limit.
 
     Args:
-        name: its name.
         trial_count: how often it ran.
         fan_out: the number of ranges, summed over all runs like the counts below.
         predicted_rows: rows in these ranges.
@@ -184,7 +182,6 @@ class Proof:
 
     Args:
         design: the design that was proved.
-        source: the events.
         table: the table that they were written to.
         is_table_kept: whether that table is still there.
         phases: the writes of each phase.

@@ -60,7 +60,6 @@ def prove_design(
     should be off during the proof, because a region that moves loses its counters.
 
     Args:
-        design: the design.
         url: the cluster or engine on which the table is created.
         sample: a file of recorded events, its recording, or a table in memory; the design's own
             if None.
@@ -89,18 +88,13 @@ def prove_design(
         what = "the design declares no sample, and generated events have no columns to write"
         raise SampleError("sample", what, "a file of recorded events", "Give --sample FILE.")
     boundaries = choose_source_splits(design, source, seed).boundaries
-    fresh = _rename_design(design, f"{design.table}.proof.{token_hex(4)}")
+    fresh = design.copy_with_options(table=f"{design.table}.proof.{token_hex(4)}", companions=None)
     make = partial(create_table, fresh, url, splits=boundaries.splits)
     with make_temporary_table(fresh, url, make, keep_table=keep_table) as table:
         _disable_splits(table)
         return _run_proof(
             design, source, boundaries, table, phases, seed, progress, keep_table=keep_table
         )
-
-
-def _rename_design(design: Design, name: str) -> Design:
-    """Return a copy of a design with another table name, without companions."""
-    return design.copy_with_options(table=name, companions=None)
 
 
 def _disable_splits(table: Table) -> None:
@@ -182,7 +176,6 @@ def split_into_phases(
     """Yield the events in phases of equal size, each as a list of batches.
 
     Args:
-        stream: the events.
         count: how many there are.
         phase_count: how many phases; as many as there are events if those are fewer.
     """

@@ -26,7 +26,6 @@ class ReadProver:
     """Runs declared reads on a table whose row keys are all known.
 
     Args:
-        table: the table.
         keys: all its row keys, ascending and distinct.
         boundaries: where its regions begin.
         simulator: generates the values of the reads.

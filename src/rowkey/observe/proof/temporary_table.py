@@ -21,9 +21,7 @@ def make_temporary_table(
     The first error is raised, with a note if the table still exists.
 
     Args:
-        design: the design of the table.
         url: the cluster or engine on which it is created.
-        make: creates the table.
         keep_table: whether the table is kept.
     """
     with open_engine(url):
@@ -54,11 +52,7 @@ def make_temporary_table(
 
 @contextmanager
 def close_on_exit(table: Table) -> Iterator[Table]:
-    """Close a table after a `with` block without hiding an earlier error.
-
-    Args:
-        table: the table.
-    """
+    """Close a table after a `with` block without hiding an earlier error."""
     try:
         yield table
     except BaseException:
@@ -72,7 +66,6 @@ def _find_remains(design: Design, url: str, *, keep_table: bool, may_appear: boo
     """Drop the table of a failed proof; return whether it still exists.
 
     Args:
-        design: the design of the table.
         url: the cluster or engine on which it was created.
         keep_table: whether the table is kept.
         may_appear: whether its creation was interrupted, so that a cluster may still finish it.
