@@ -139,8 +139,8 @@ def judge_text(text: str, **options: Any) -> JudgedDesign:
     )
 
 
-def test_no_regions_are_advised_for_a_key_that_a_remark_replaces() -> None:
-    """Regions of a key that another remark replaces are not counted, and its slice stays short."""
+def test_regions_next_to_a_key_that_a_remark_names_are_said_to_be_for_the_present_key() -> None:
+    """A remark may be left alone, so regions are told with what they are for."""
     judged = judge_text(
         "[digest(host, 4)][host][time_slice(ts, 30d)]",
         host={"distinct": 6},
@@ -152,7 +152,7 @@ def test_no_regions_are_advised_for_a_key_that_a_remark_replaces() -> None:
     remedies = {one.code: one.remedy for one in judged.lint_result.findings}
     assert "info" == next(o.severity for o in judged.lint_result.findings if o.code == "RK104")
     assert "key = " in remedies["RK104"]
-    assert "Change the key first, as RK104 says" in remedies["RK802"]
+    assert "This is for the key as it is; RK104 names another" in remedies["RK802"]
     assert "This holds for what RK104 says too." in remedies["RK505"]
 
 

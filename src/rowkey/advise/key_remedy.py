@@ -162,7 +162,15 @@ class KeyRemedy:
         """Return a finding whose remedy holds next to that of the one that names another key."""
         if finding.remedy == first.remedy:
             return finding
-        if concerns_regions(finding):
+        if concerns_regions(finding) and finding.remedy and not first.rank:
+            remedy = Message(
+                "remedy.for_present_key",
+                "{remedy} This is for the key as it is; {code} names another, which may need other "
+                "regions.",
+                remedy=finding.remedy,
+                code=first.code,
+            )
+        elif concerns_regions(finding):
             remedy = Message(
                 "remedy.key_first",
                 "Change the key first, as {code} says; how many regions the table then needs is "
