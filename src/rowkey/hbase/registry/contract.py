@@ -139,7 +139,7 @@ class RegistryNodes:
                 return answer
         if not reached:
             raise RegistryUnreachable(self.url, what, failures)
-        is_permanent = any(reply.is_permanent for reply in failures) and not self._has_answered
+        is_permanent = any(failure.is_permanent for failure in failures) and not self._has_answered
         raise (ClusterNotFound if is_permanent else RegistryUnavailable)(self.url, what, failures)
 
     def _mark_node(self, address: Address, *, has_failed: bool) -> None:
