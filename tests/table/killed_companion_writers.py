@@ -92,13 +92,13 @@ class KilledCompanionWriters:
             if running is None:
                 self._slots[slot] = self._start_process()
 
-    def wait_until_writing(self, slot: int) -> None:
-        """Wait until a process has written something."""
+    def wait_until_writing(self, slot: int, changes: int = 1) -> None:
+        """Wait until a process has made some changes."""
         running = self._slots[slot]
         assert running is not None
         process, users = running
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not any("end" in self._read_journal(user) for user in users):
+        while sum(self._read_journal(user).count("end") for user in users) < changes:
             if not process.is_alive() or time.monotonic() > deadline:
                 pytest.fail(f"a writer did not start, its exit code is {process.exitcode}")
             time.sleep(0.002)
