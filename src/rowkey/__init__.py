@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         SampleError,
         Unavailable,
     )
+    from rowkey.findings import Finding
     from rowkey.keys import Key, bind_key
     from rowkey.progress import Progress
     from rowkey.render import show
@@ -87,6 +88,7 @@ _EXPORTS = {
     "Design": "design",
     "DesignRefused": "errors",
     "CatalogMismatch": "errors",
+    "Finding": "findings",
     "IncomparableDesigns": "errors",
     "InvalidArgument": "errors",
     "NotSupported": "errors",
@@ -122,6 +124,7 @@ __all__ = [
     "Conflict",
     "Design",
     "DesignRefused",
+    "Finding",
     "IncomparableDesigns",
     "InvalidArgument",
     "InvalidDesign",

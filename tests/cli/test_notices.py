@@ -22,7 +22,8 @@ from xmlschema import XMLSchema10
 from cli.command import run
 from example_counts import thin_out
 from rowkey import Design
-from rowkey.lint import RULES, SEVERITIES, check_design
+from rowkey.findings import SEVERITIES
+from rowkey.lint import RULES, check_design
 from rowkey.render import CheckedFile, build_sarif_document, format_github_commands, format_junit
 from samples import summarize_sample
 

@@ -275,7 +275,9 @@ class LargeAnswerCause(ReadCause):
     def recognise(cls, result):
         if result.answer_operations <= 2:
             return None
-        return ReadCauseFinding(cls.name, "its answers are large", "Ask for less.", 1.0)
+        return ReadCauseFinding(
+            cls.name, "its answers are large", "Ask for less.", explained_share=1.0
+        )
 '''
 DESIGN = """\
 table  = "logs"

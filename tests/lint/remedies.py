@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.design import Design
 
 if TYPE_CHECKING:
-    from rowkey.lint import Finding
+    from rowkey.findings import Finding
 
     Words = dict[str, Any]
     Change = Callable[[Words, Finding, re.Match[str]], Iterator[Words]]

@@ -14,7 +14,7 @@ from rowkey.schema import FieldFacts
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from rowkey.lint import Finding
+    from rowkey.findings import Finding
 
 MIB = 2**20
 METERS = """\

@@ -15,7 +15,7 @@ from rowkey.lint import check_design
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from rowkey.lint import Finding
+    from rowkey.findings import Finding
 
 FIELDS: dict[str, Any] = {
     "host": {"type": "text", "max_bytes": 16, "distinct": 5_000},

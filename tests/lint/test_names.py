@@ -16,7 +16,8 @@ from rowkey.schema import FieldRef
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from rowkey.lint import Finding, Rule
+    from rowkey.findings import Finding
+    from rowkey.lint import Rule
 
 NAMES = ("a b", "用户", "x.y", "it's", "h</script>", "dashed-")
 """Put in front of each field's own name: one for each rule, and all in the long profile."""

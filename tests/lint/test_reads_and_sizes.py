@@ -10,7 +10,8 @@ import pytest
 
 from rowkey.advise import JudgedDesign
 from rowkey.design import Design
-from rowkey.lint import Finding, LintSubject, check_design
+from rowkey.findings import Finding
+from rowkey.lint import LintSubject, check_design
 from samples import summarize_sample
 
 LOGS = """\

@@ -26,7 +26,8 @@ from rowkey.workload import WorkloadGenerator
 from samples import summarize_sample
 
 if TYPE_CHECKING:
-    from rowkey.lint import Finding, LintResult
+    from rowkey.findings import Finding
+    from rowkey.lint import LintResult
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 ROOT = Path(__file__).parents[2]
@@ -198,7 +199,7 @@ def judge_design(
         for one in LintSubject(design, seen).reads
         if one.plan is not None
     }
-    return Judgement([*found.findings, *(one.finding for one in found.allowed_findings)], ranges)
+    return Judgement([*found.findings, *found.allowed_findings], ranges)
 
 
 def count_findings(found: Sequence[Finding], code: str) -> Counter[str]:

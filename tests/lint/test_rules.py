@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.design import Design
+from rowkey.findings import SEVERITIES
 from rowkey.hotspots import CAUSES
 from rowkey.lint import (
     RULES,
-    SEVERITIES,
     Rule,
     apply_fixes,
     check_design,

@@ -10,7 +10,7 @@ from move.test_undeclared_cells import check_foreign_writers, plant_damage
 from move.test_verification import AT, find_kinds, skip_pause
 from move.twins import DESIGNS, FIELDS, WIDE, Twins, build_row
 from rowkey import Design
-from rowkey.move import FindingLevel, RepairOutcome, plan_move, repair_differences, verify_move
+from rowkey.move import RepairOutcome, plan_move, repair_differences, verify_move
 from rowkey.table import drop_table, rename_design
 
 
@@ -37,7 +37,7 @@ def test_tables_on_a_cluster_are_compared_and_repaired(hbase_url: str) -> None:
         twins.delete(build_row(9), AT + 500, "t")
         plan = plan_move(tables[0], designs[2])
         assert (60, True) == (plan.rows, plan.is_exact)
-        assert [] == plan.select_findings(FindingLevel.BLOCKING)
+        assert [] == plan.select_findings("error")
         result = verify_move(*twins.states, pause=skip_pause)
         kinds = {identity[2]: kind for identity, kind in find_kinds(result).items()}
         assert {7: "missing", 8: "different", 9: "missing", 900: "extra"} == kinds

@@ -12,7 +12,7 @@ from move.twins import DESIGNS, FIELDS, MADE_EARLIER_MS, PACKED, WIDE, build_row
 from rowkey import Design
 from rowkey.cells import Cell, RowCells
 from rowkey.engines import CellSelection, ScanRange, get_time_ms
-from rowkey.move import FindingLevel, compare_designs, plan_move
+from rowkey.move import compare_designs, plan_move
 from rowkey.render.languages import Translator
 from rowkey.table import rename_design
 from table.companion_tables import write_designs
@@ -33,14 +33,12 @@ def build_target(key: str = KEY, fields: dict[str, Any] = FIELDS, **words: Any) 
 def find_blocking(target: Design, source: Design = SOURCE, **options: Any) -> dict[str, str]:
     """Return what blocks a move by the designs alone: the problem of each place."""
     found = compare_designs(source, target, **options)
-    return {
-        one.mistake.path: one.mistake.problem for one in found if one.level is FindingLevel.BLOCKING
-    }
+    return {one.path: one.message for one in found if one.severity == "error"}
 
 
-def find_levels(plan: MovePlan) -> set[tuple[str, str]]:
-    """Return the level and the place of each finding of a plan."""
-    return {(one.level.value, one.mistake.path) for one in plan.findings}
+def find_severities(plan: MovePlan) -> set[tuple[str, str]]:
+    """Return the severity and the place of each finding of a plan."""
+    return {(one.severity, one.path) for one in plan.findings}
 
 
 CHANGED_TYPE = {**FIELDS, "amount": {"type": "i32", "nullable": True}}
@@ -88,9 +86,9 @@ def test_packing_fewer_versions_or_a_shorter_ttl_in_the_target_are_warnings() ->
     )
     source = rename_design(build_target("[salt(4)][user][at][number]"), "source")
     found = compare_designs(source, target)
-    assert {FindingLevel.WARNING} == {one.level for one in found}
+    assert {"warning"} == {one.severity for one in found}
     assert ["families.d.ttl", "families.d.versions", "fields.note.pack", "key"] == sorted(
-        one.mistake.path for one in found
+        one.path for one in found
     )
 
 
@@ -155,14 +153,14 @@ def test_rows_that_collide_in_the_target_block_the_move() -> None:
         target = build_target("[time_bucket(at, 1h)][user][number]")
         plan = plan_move(table, target)
         unchecked = plan_move(table, target, checks_collisions=False)
-    (blocking,) = plan.select_findings(FindingLevel.BLOCKING)
+    (blocking,) = plan.select_findings("error")
     assert (
         "2 rows would share their places with others, and 1 of them would be overwritten; under"
         in str(blocking)
     )
     assert "Add the whole field to the key, such as [at]." in str(blocking)
     assert not plan.is_possible
-    assert ("warning", "key") in find_levels(unchecked)
+    assert ("warning", "key") in find_severities(unchecked)
 
 
 def test_a_value_that_is_too_long_for_the_new_design_blocks_the_move() -> None:
@@ -172,8 +170,8 @@ def test_a_value_that_is_too_long_for_the_new_design_blocks_the_move() -> None:
         write_row(table, build_row(1, note="short"), MADE_EARLIER_MS)
         write_row(table, build_row(2, note="longer"), MADE_EARLIER_MS)
         plan = plan_move(table, build_target(fields=fields))
-    (blocking,) = plan.select_findings(FindingLevel.BLOCKING)
-    assert "rows" == blocking.mistake.path
+    (blocking,) = plan.select_findings("error")
+    assert "rows" == blocking.path
     assert "1 of the rows that were read cannot be moved: field note" in str(blocking)
 
 
@@ -186,8 +184,8 @@ def test_an_old_version_that_cannot_be_decoded_blocks_a_move_that_packs() -> Non
         table.store.mutate([RowCells(key, [Cell("d", b"amount", MADE_EARLIER_MS, b"bad")])])
         assert plan_move(table, build_target()).is_possible
         plan = plan_move(table, DESIGNS["packed"])
-    (found,) = [one for one in plan.findings if one.mistake.path == "rows"]
-    assert "blocking" == found.level.value
+    (found,) = [one for one in plan.findings if one.path == "rows"]
+    assert "error" == found.severity
     assert (
         f"1 of the rows that were read cannot be moved: row key {key.hex()}, column d:amount"
         in (str(found))
@@ -200,23 +198,23 @@ def test_a_plan_notes_that_cells_have_a_time_to_live() -> None:
         mutation = SOURCE.layout.encode_event(build_row(1), timestamp=get_time_ms())
         cells = [Cell(*cell[:5], ttl_ms=10**9) for cell in mutation.cells]
         table.store.mutate([RowCells(mutation.row, cells)])
-        assert ("note", "cells") in find_levels(plan_move(table, build_target()))
+        assert ("info", "cells") in find_severities(plan_move(table, build_target()))
 
 
 def test_an_existing_table_with_the_name_of_the_target_blocks_the_move() -> None:
     """A table with the name of the target is not overwritten."""
     url = "memory:taken"
     with rowkey.open(SOURCE, url) as table, rowkey.open(build_target(), url):
-        assert ("blocking", "table") in find_levels(plan_move(table, build_target()))
+        assert ("error", "table") in find_severities(plan_move(table, build_target()))
 
 
 def test_a_table_with_companions_cannot_be_moved(tmp_path: Path) -> None:
     """Neither a table with companions nor a companion can move."""
     main = write_designs(tmp_path)
     with rowkey.open(main, "memory:") as table:
-        assert ("blocking", "companions") in find_levels(plan_move(table, build_target()))
+        assert ("error", "companions") in find_severities(plan_move(table, build_target()))
         companion = table.companions["orders_by_time"]
-        assert ("blocking", "table") in find_levels(plan_move(companion, build_target()))
+        assert ("error", "table") in find_severities(plan_move(companion, build_target()))
 
 
 def test_collisions_whose_rows_are_deleted_meanwhile_are_counted(
@@ -229,11 +227,8 @@ def test_collisions_whose_rows_are_deleted_meanwhile_are_counted(
             write_row(table, build_row(1, user=user), MADE_EARLIER_MS)
         monkeypatch.setattr("rowkey.move.collisions._PlaceReader.list_collisions", lambda *_: [])
         plan = plan_move(table, target)
-    (finding,) = plan.select_findings(FindingLevel.BLOCKING)
-    assert (
-        "2 rows would share their places with others, and 1 of them would be"
-        in finding.mistake.problem
-    )
+    (finding,) = plan.select_findings("error")
+    assert "2 rows would share their places with others, and 1 of them would be" in finding.message
 
 
 def test_a_plan_counts_the_undeclared_cells() -> None:
@@ -243,11 +238,11 @@ def test_a_plan_counts_the_undeclared_cells() -> None:
         key = SOURCE.key.encode(build_row(1))
         table.store.mutate([RowCells(key, [Cell("d", b"x\1", MADE_EARLIER_MS, b"v")])])
         plan = plan_move(table, build_target())
-        assert not plan.select_findings(FindingLevel.WARNING)
-        moved = next(one for one in plan.findings if one.mistake.path == "cells").mistake.problem
+        assert not plan.select_findings("warning")
+        moved = next(one for one in plan.findings if one.path == "cells").message
         packed = plan_move(table, build_target("[user][at]", WIDE))
-        (finding,) = packed.select_findings(FindingLevel.WARNING)
-    problem = finding.mistake.problem
+        (finding,) = packed.select_findings("warning")
+    problem = finding.message
     start = r"1 of the cells that were read are in no column of the design, such as d:x\x01, and "
     assert f"{start}are moved along unchanged" == moved
     assert f"{start}stay behind: deletes of rows would delete" in problem
@@ -263,9 +258,9 @@ def test_a_plan_warns_of_a_family_that_keeps_fewer_versions_of_undeclared_cells(
     found = compare_designs(
         source, build_target("[at][user][number]", families={"d": {"versions": 3}, "f": {}})
     )
-    (warning,) = [one for one in found if one.level is FindingLevel.WARNING]
-    assert "the target keeps 1, of undeclared cells and others" in str(warning)
-    assert "warning: families.f.versions: " in str(warning)
+    (warning,) = [one for one in found if one.severity == "warning"]
+    assert "the target keeps 1, of undeclared cells and others" in warning.message
+    assert "families.f.versions" == warning.path
 
 
 def test_a_plan_stops_sampling_large_rows_at_its_byte_limit(

@@ -18,7 +18,8 @@ from simulate.naive import replay_naively
 
 if TYPE_CHECKING:
     from rowkey.explanations import Explanation
-    from rowkey.lint import Finding, LintResult
+    from rowkey.findings import Finding
+    from rowkey.lint import LintResult
     from rowkey.simulate import ReadCost, Simulation
     from simulate.naive import NaiveResult
 

@@ -16,7 +16,7 @@ from rowkey.workload import SkippedRows
 if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.advise.lower_bounds import LowerBounds
-    from rowkey.lint import Finding
+    from rowkey.findings import Finding
 
     Cost = Callable[[JudgedDesign], float]
 

@@ -12,7 +12,8 @@ from rowkey.advise.judgement import JudgedDesign, judge_simulation
 from rowkey.advise.read_estimates import SORT_PENALTY
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
-from rowkey.lint import RULES, Finding, LintResult, check_design, fix_families
+from rowkey.findings import Finding
+from rowkey.lint import RULES, LintResult, check_design, fix_families
 from rowkey.plan import plan_read
 from rowkey.proposals import apply_proposal
 from rowkey.simulate import EventSource, Replay, Simulation, run_on_source

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from rowkey.advise.advice import RefusedKey, format_warning
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
-from rowkey.lint import RULES, Finding
+from rowkey.findings import Finding
+from rowkey.lint import RULES
 from rowkey.proposals import apply_proposal
 from rowkey.schema import format_key
 

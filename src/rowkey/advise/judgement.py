@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from rowkey.advise.resources import Resources
     from rowkey.advise.robustness import ChangedLoad
     from rowkey.advise.verdict import DesignVerdict
-    from rowkey.lint import Finding, FixedDesign, LintResult
+    from rowkey.findings import Finding
+    from rowkey.lint import FixedDesign, LintResult
     from rowkey.simulate import EventSource, Simulation
     from rowkey.workload import PackingSavings, RecordedSample, SampleInput, SampleSummary
 
@@ -181,7 +182,7 @@ class JudgedDesign:
     @property
     def warning_codes(self) -> frozenset[str]:
         """Return the codes of the rules that warn, or would if the design file did not allow it."""
-        allowed = (one.finding for one in self.lint_result.allowed_findings)
+        allowed = self.lint_result.allowed_findings
         return frozenset(one.code for one in (*self.warnings, *allowed))
 
     @cached_property

@@ -17,8 +17,9 @@ from rowkey.schema import format_key
 if TYPE_CHECKING:
     from rowkey.advise.advice import Advice
     from rowkey.advise.judgement import JudgedDesign
+    from rowkey.findings import Finding
     from rowkey.hotspots import CauseFinding, ReadCauseFinding
-    from rowkey.lint import Finding, LintResult, Rule
+    from rowkey.lint import LintResult, Rule
     from rowkey.simulate import Simulation
 
     Remediable = TypeVar("Remediable", Finding, CauseFinding, ReadCauseFinding)

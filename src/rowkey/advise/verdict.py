@@ -11,8 +11,9 @@ from rowkey.advise.key_remedy import NO_KEY_REMEDY, concerns_regions
 from rowkey.advise.resources import estimate_mean_skew, estimate_needed_servers, get_capacity
 from rowkey.array_libraries import np
 from rowkey.design import Design
+from rowkey.findings import Finding
 from rowkey.hotspots import WARM_RATIO
-from rowkey.lint import RULES, Finding
+from rowkey.lint import RULES
 from rowkey.messages import Message, format_mean, format_number
 from rowkey.plan import DeclaredRead
 from rowkey.schema import MIN_VALUES_FOR_FACTS

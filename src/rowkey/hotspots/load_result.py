@@ -11,6 +11,7 @@ from typing import Any
 from rowkey import workload
 from rowkey.array_libraries import np, pa
 from rowkey.design import Design
+from rowkey.findings import Finding
 from rowkey.hotspots.leading_parts import (
     KeyFront,
     find_front,
@@ -453,29 +454,18 @@ def _rank_values(values: list[bytes]) -> np.ndarray[Any, Any]:
     return np.fromiter(map(ranked.__getitem__, values), np.int64, len(values))
 
 
-@dataclass(frozen=True, slots=True)
-class CauseFinding:
-    """A cause of a hot spot that was found, with its evidence and remedy.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseFinding(Finding):
+    """A cause of a hot spot of writes that was found; its code is the cause's name.
 
     Args:
-        code: the cause's name.
-        message: what was seen, with figures, as sentences.
         bound: the skew over servers below which no other regions of the same kind bring it, while
             the cause stays; in a replay at most what was measured.
-        evidence: the figures by name.
-        remedy: what would help, as a sentence; it is never applied automatically.
         explained: the skew that it makes with the present regions; the bound if None.
-        needs_key: whether another key is the remedy; `JudgedDesign` then names the one that the
-            search recommends.
     """
 
-    code: str
-    message: str
     bound: float
-    evidence: Mapping[str, Any]
-    remedy: str = ""
     explained: float | None = None
-    needs_key: bool = False
 
     @property
     def explained_skew(self) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.design import Design, choose_example_values
+from rowkey.findings import Finding
 from rowkey.plan import DeclaredRead, plan_read
 from rowkey.schema import FieldFacts, Parameter
 
@@ -106,24 +107,12 @@ class ReadLoadResult:
         return self.rows.filter(pa.array(can_ask)), servers[can_ask]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadCauseFinding:
-    """A cause of a read hot spot that was found.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCauseFinding(Finding):
+    """A cause of a hot spot of reads that was found; its message has no values of fields.
 
     Args:
-        code: the cause's name.
-        message: the reason with its figures, as a clause without values of fields.
-        remedy: what to do about it under this key, as a sentence; it is never applied
-            automatically.
         explained_share: the share of the busiest server's operations for the read that it explains.
-        evidence: the figures by name.
-        needs_key: whether another key may help; `JudgedDesign` then names the one that the search
-            recommends if that does.
     """
 
-    code: str
-    message: str
-    remedy: str
     explained_share: float
-    evidence: Mapping[str, Any] = field(default_factory=dict)
-    needs_key: bool = False

@@ -6,14 +6,8 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.lint.allowances import Allowance
-    from rowkey.lint.checker import (
-        AllowedFinding,
-        LintResult,
-        check_design,
-        select_rules,
-    )
+    from rowkey.lint.checker import LintResult, check_design, select_rules
     from rowkey.lint.contract import MAX_STRAY_SHARE, Rule, RuleDoc, format_rule_name
-    from rowkey.lint.finding import SEVERITIES, Finding, Severity
     from rowkey.lint.fixes import FixedDesign, apply_fixes, fix_families
     from rowkey.lint.rules import RULES as RULES
     from rowkey.lint.subject import LintSubject, MeasuredWrites, PlannedRead
@@ -24,11 +18,10 @@ else:
         {
             "allowances": "Allowance",
             "contract": "MAX_STRAY_SHARE Rule RuleDoc format_rule_name",
-            "finding": "SEVERITIES Finding Severity",
             "fixes": "FixedDesign apply_fixes fix_families",
             "toml_edit": "edit_toml",
             "rules": "RULES",
-            "checker": "AllowedFinding LintResult check_design select_rules",
+            "checker": "LintResult check_design select_rules",
             "subject": "MeasuredWrites PlannedRead LintSubject",
         },
     )
@@ -36,10 +29,7 @@ else:
 __all__ = [
     "MAX_STRAY_SHARE",
     "RULES",
-    "SEVERITIES",
     "Allowance",
-    "AllowedFinding",
-    "Finding",
     "FixedDesign",
     "LintResult",
     "LintSubject",
@@ -47,7 +37,6 @@ __all__ = [
     "PlannedRead",
     "Rule",
     "RuleDoc",
-    "Severity",
     "apply_fixes",
     "check_design",
     "edit_toml",

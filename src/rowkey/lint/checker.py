@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument
+from rowkey.findings import SEVERITIES, Finding, Severity
 from rowkey.hotspots import CauseFinding
 from rowkey.lint.contract import Rule, format_rule_name
-from rowkey.lint.finding import SEVERITIES, Finding, Severity
 from rowkey.lint.rules import RULES
 from rowkey.lint.subject import LintSubject, MeasuredWrites
 from rowkey.messages import pluralize, suggest_name
@@ -28,21 +28,6 @@ MAX_FINDINGS_PER_RULE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class AllowedFinding:
-    """A finding that a comment in the design file allows, with the reason.
-
-    Args:
-        finding: the finding.
-        reason: the reason that the file gives.
-        line: the line of the comment.
-    """
-
-    finding: Finding
-    reason: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
 class LintResult:
     """The findings of all rules in a design.
 
@@ -54,7 +39,7 @@ class LintResult:
     """
 
     findings: tuple[Finding, ...]
-    allowed_findings: tuple[AllowedFinding, ...] = ()
+    allowed_findings: tuple[Finding, ...] = ()
     sample: SampleSummary | None = None
     causes: tuple[CauseFinding, ...] = ()
 
@@ -110,7 +95,7 @@ def check_design(
     codes = {rule.code for rule in rules}
     return LintResult(
         tuple(sorted((one for one in findings if one.code in codes), key=_build_sort_key)),
-        tuple(one for one in allowed if one.finding.code in codes),
+        tuple(one for one in allowed if one.code in codes),
         sample,
         tuple(subject.causes.values()) if any(rule.cause for rule in rules) else (),
     )
@@ -123,16 +108,17 @@ def _build_sort_key(finding: Finding) -> tuple[int, str, str]:
 
 def _run_rules(
     subject: LintSubject, rules: Iterable[type[Rule]]
-) -> tuple[list[Finding], list[AllowedFinding]]:
+) -> tuple[list[Finding], list[Finding]]:
     """Run rules on a design and return their findings and the allowed findings."""
     findings = subject.earlier_findings
-    allowed: list[AllowedFinding] = []
+    allowed: list[Finding] = []
     counts: Counter[type[Rule]] = Counter()
     for rule, finding in _collect_findings(subject, rules):
         if not finding.line:
             finding = replace(finding, line=subject.find_line(finding.path))  # noqa: PLW2901
         if matches := [] if rule.runs_last else list(subject.find_allowances(finding)):
-            allowed.append(AllowedFinding(finding, matches[0].reason, matches[0].line))
+            first = matches[0]
+            allowed.append(replace(finding, allowed_reason=first.reason, allowed_line=first.line))
             continue
         counts[rule] += 1
         if counts[rule] <= MAX_FINDINGS_PER_RULE:

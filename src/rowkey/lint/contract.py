@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from rowkey.lint.finding import Finding, Severity
+from rowkey.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from rowkey.design import KeyPath
@@ -123,16 +123,16 @@ class Rule(ABC):
         """
         return Finding(
             self.code,
-            format_rule_name(self.name),
-            severity or self.severity,
-            path,
             message,
             remedy,
-            value,
-            evidence,
-            verdict,
-            line,
-            needs_key,
+            path=path,
+            severity=severity or self.severity,
+            name=format_rule_name(self.name),
+            value=value,
+            evidence=evidence,
+            verdict=verdict,
+            line=line,
+            needs_key=needs_key,
         )
 
     @classmethod

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
+from rowkey.findings import Finding
 from rowkey.lint.checker import check_design
-from rowkey.lint.finding import Finding
 from rowkey.lint.rules import RULES
 from rowkey.lint.subject import LintSubject
 from rowkey.lint.toml_edit import edit_toml

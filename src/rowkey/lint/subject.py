@@ -54,7 +54,7 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from rowkey.lint.finding import Finding
+    from rowkey.findings import Finding
     from rowkey.workload import FamilySize, KeyedEvents, SampleSummary
 
 LARGE_VALUE_BYTES = 102_400

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rowkey.move.design_comparison import compare_designs
     from rowkey.move.difference_repair import RepairOutcome, RowRepair, repair_differences
     from rowkey.move.difference_search import FieldDifference, RowDifference
-    from rowkey.move.finding import FindingLevel, MoveFinding
     from rowkey.move.lost_cells import StayingCells
     from rowkey.move.move import Move
     from rowkey.move.move_record import MoveRecord
@@ -46,7 +45,6 @@ else:
             "lost_cells": "StayingCells",
             "move": "Move",
             "move_record": "MoveRecord",
-            "finding": "FindingLevel MoveFinding",
             "preflight": "MovePlan MoveStep plan_move",
             "rate_limit": "RateLimit",
             "status": "MoveSettings MoveStatus read_status",
@@ -63,9 +61,7 @@ __all__ = [
     "CopyProgress",
     "CopyResult",
     "FieldDifference",
-    "FindingLevel",
     "Move",
-    "MoveFinding",
     "MovePlan",
     "MoveRecord",
     "MoveSettings",

@@ -13,7 +13,6 @@ from rowkey.errors import Conflict, InvalidDesign
 from rowkey.move.copier import CopyResult, RowCopier
 from rowkey.move.copy_progress import load_progress, save_progress
 from rowkey.move.design_comparison import compare_designs
-from rowkey.move.finding import FindingLevel
 from rowkey.move.move_record import CAUGHT_UP_NOTE, MoveRecord
 from rowkey.move.rate_limit import RateLimit
 from rowkey.move.recent_rows import RecentRows
@@ -80,7 +79,7 @@ def transfer_table(
     name = source.design.table
     renamed = rename_design(target.design, f"{name}_2")
     compared = compare_designs(source.design, renamed, has_splits=True)
-    blocking = [one.mistake for one in compared if one.level is FindingLevel.BLOCKING]
+    blocking = [one.to_mistake() for one in compared if one.severity == "error"]
     if blocking:
         raise InvalidDesign(blocking)
     record, target_id = MoveRecord(source.catalog, name), target.lease.last_entry.table_id

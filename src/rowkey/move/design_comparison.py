@@ -7,19 +7,16 @@ from typing import Any
 
 from rowkey.cells import FOREVER_S, Family
 from rowkey.design import Design
-from rowkey.errors import DesignRefused
+from rowkey.errors import DesignRefused, Mistake
+from rowkey.findings import Finding
 from rowkey.messages import Message
-from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.table import RowTranslator
 
-BLOCKING, WARNING, NOTE = FindingLevel.BLOCKING, FindingLevel.WARNING, FindingLevel.NOTE
 BYTE_OPTIONS = ("of", "precision", "scale", "width", "normalize")
 """Options of a field that bear on its bytes; limits such as `max_bytes` are compared with rows."""
 
 
-def compare_designs(
-    source: Design, target: Design, *, has_splits: bool = False
-) -> list[MoveFinding]:
+def compare_designs(source: Design, target: Design, *, has_splits: bool = False) -> list[Finding]:
     """Return what speaks against a move from one design to another, the worst first.
 
     Args:
@@ -32,7 +29,7 @@ def compare_designs(
     >>> source = Design("logs", "[host][at]", fields=fields)
     >>> for key in ("[at][host]", "[level][host][at]", "[host]"):
     ...     found = compare_designs(source, Design("logs2", key, fields=fields))
-    ...     print([one.mistake.problem for one in found if one.level is FindingLevel.BLOCKING])
+    ...     print([one.message for one in found if one.severity == "error"])
     []
     ['level would identify rows, but is a plain column that may change']
     ['at identifies rows, and would be lost from key and qualifiers']
@@ -42,17 +39,16 @@ def compare_designs(
         *_compare_keys(source, target),
         *_compare_fields(source, target),
     ]
-    if not any(one.mistake.path.startswith("fields") for one in found):
+    if not any(one.path.startswith("fields") for one in found):
         found += _compare_identities(source, target)
         found += _compare_timestamps(source, target)
         found += _compare_packing(source, target)
         found += _compare_families(source, target)
-    return sorted(found, key=lambda one: list(FindingLevel).index(one.level))
+    return sorted(found, key=lambda one: -one.rank)
 
 
-def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Iterator[MoveFinding]:
+def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Iterator[Finding]:
     """Yield what speaks against the target as a table: its name, companions and regions."""
-    build = MoveFinding.build
     designs = (source, target)
     declared = [one.declaration.model_dump(exclude={"table"}) for one in designs]
     if declared[0] == declared[1] and not has_splits:
@@ -62,14 +58,14 @@ def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Itera
         )
         allowed = Message("move.other_design", "another design")
         remedy = Message("move.give_new_file", "Give the file of the new design.")
-        yield build(BLOCKING, "design", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("design", what, allowed, remedy))
     if source.table == target.table:
         what = Message(
             "move.own_name", "{table} is the name of the table itself", table=target.table
         )
         allowed = Message("move.other_name", "another name")
         remedy = Message("move.give_name", "Give the target a name of its own.")
-        yield build(BLOCKING, "table", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("table", what, allowed, remedy))
     sides = (Message("move.source", "source"), Message("move.target", "target"))
     for side, design in zip(sides, (source, target), strict=True):
         if companions := design.declaration.companions:
@@ -84,7 +80,7 @@ def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Itera
                 "move.declare_companions",
                 "Move without companions, and declare them again afterwards.",
             )
-            yield build(BLOCKING, "companions", what, allowed, remedy)
+            yield Finding.from_mistake(Mistake("companions", what, allowed, remedy))
     if not has_splits and (target.splits.needs_sample or target.splits.needs_count):
         lacks = (
             Message("move.a_sample", "a sample")
@@ -100,19 +96,18 @@ def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Itera
         remedy = Message(
             "move.give_splits", "Give splits=: rowkey splits DESIGN --sample FILE prints them."
         )
-        yield build(BLOCKING, "splits", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("splits", what, allowed, remedy))
 
 
-def _compare_keys(source: Design, target: Design) -> Iterator[MoveFinding]:
+def _compare_keys(source: Design, target: Design) -> Iterator[Finding]:
     """Yield what speaks against the keys: salts, and a key that cannot be decoded."""
-    build = MoveFinding.build
     if source.key.is_salted:
         what = Message(
             "move.salted_source",
             "the key of the source has a random salt, so each row may have copies",
         )
         remedy = Message("move.merged_copies", "Copies are merged, newest cell first.")
-        yield build(WARNING, "key", what, remedy=remedy)
+        yield Finding.from_mistake(Mistake("key", what, remedy=remedy), "warning")
     if target.key.is_salted:
         what = Message(
             "move.salted_target",
@@ -123,7 +118,7 @@ def _compare_keys(source: Design, target: Design) -> Iterator[MoveFinding]:
         remedy = Message(
             "move.use_bucket", "Use bucket(field, n), by which a row can be found as well."
         )
-        yield build(BLOCKING, "key", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("key", what, allowed, remedy))
     for check in (
         target.key.check_decodable,
         lambda: RowTranslator.check_row_copies(source.layout),
@@ -131,10 +126,10 @@ def _compare_keys(source: Design, target: Design) -> Iterator[MoveFinding]:
         try:
             check()
         except DesignRefused as refusal:
-            yield MoveFinding(BLOCKING, refusal.mistake)
+            yield Finding.from_mistake(refusal.mistake)
 
 
-def _compare_fields(source: Design, target: Design) -> Iterator[MoveFinding]:
+def _compare_fields(source: Design, target: Design) -> Iterator[Finding]:
     """Yield the fields that differ, apart from where they are stored."""
     remedy = Message(
         "move.same_fields",
@@ -145,14 +140,14 @@ def _compare_fields(source: Design, target: Design) -> Iterator[MoveFinding]:
         side, other = sides if name in source.fields else reversed(sides)
         what = Message("move.missing_field", "only the {side} has this field", side=side)
         allowed = Message("move.field_in_both", "the field in the {side} too", side=other)
-        yield MoveFinding.build(BLOCKING, f"fields.{name}", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake(f"fields.{name}", what, allowed, remedy))
     for name in source.fields.keys() & target.fields.keys():
         old, new = source.fields[name], target.fields[name]
         if old.type.name != new.type.name:
             what = Message(
                 "move.other_type", "the target declares the type {type}", type=new.type.name
             )
-            yield MoveFinding.build(BLOCKING, f"fields.{name}", what, old.type.name, remedy)
+            yield Finding.from_mistake(Mistake(f"fields.{name}", what, old.type.name, remedy))
             continue
         for option in BYTE_OPTIONS:
             here, there = (getattr(one.declaration, option) for one in (old, new))
@@ -161,17 +156,17 @@ def _compare_fields(source: Design, target: Design) -> Iterator[MoveFinding]:
                     "move.other_option", "the target declares {value}", value=_format_option(there)
                 )
                 path = f"fields.{name}.{option}"
-                yield MoveFinding.build(BLOCKING, path, what, _format_option(here), remedy)
+                yield Finding.from_mistake(Mistake(path, what, _format_option(here), remedy))
         if old.nullable and not new.nullable:
             what = Message(
                 "move.not_nullable",
                 "stored rows may have no value, and the target requires one",
             )
             declare = Message("move.declare_nullable", "Declare the field nullable.")
-            yield MoveFinding.build(BLOCKING, f"fields.{name}.nullable", what, "true", declare)
+            yield Finding.from_mistake(Mistake(f"fields.{name}.nullable", what, "true", declare))
 
 
-def _compare_identities(source: Design, target: Design) -> Iterator[MoveFinding]:
+def _compare_identities(source: Design, target: Design) -> Iterator[Finding]:
     """Yield the fields that identify rows in only one design."""
     old, new = source.layout.identity_fields, target.layout.identity_fields
     allowed = Message(
@@ -190,7 +185,7 @@ def _compare_identities(source: Design, target: Design) -> Iterator[MoveFinding]
             "Leave {field} out of the key, or load the rows into a new table yourself.",
             field=name,
         )
-        yield MoveFinding.build(BLOCKING, "key", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("key", what, allowed, remedy))
     for name in sorted({*old} - {*new}):
         what = Message(
             "move.lost_identity",
@@ -202,10 +197,10 @@ def _compare_identities(source: Design, target: Design) -> Iterator[MoveFinding]
             "Add {field} to the key, or store it in the qualifier.",
             field=name,
         )
-        yield MoveFinding.build(BLOCKING, "key", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("key", what, allowed, remedy))
 
 
-def _compare_timestamps(source: Design, target: Design) -> Iterator[MoveFinding]:
+def _compare_timestamps(source: Design, target: Design) -> Iterator[Finding]:
     """Yield the difference between the fields that are the timestamps of cells."""
     old, new = (
         None if (stamp := one.layout.cell_timestamp) is None else stamp.field.name
@@ -223,10 +218,10 @@ def _compare_timestamps(source: Design, target: Design) -> Iterator[MoveFinding]
             "Timestamps order the changes of a row, so they must mean the same in both tables.",
         )
         path = f"fields.{new or old}.at"
-        yield MoveFinding.build(BLOCKING, path, what, old or write_time, remedy)
+        yield Finding.from_mistake(Mistake(path, what, old or write_time, remedy))
 
 
-def _compare_packing(source: Design, target: Design) -> Iterator[MoveFinding]:
+def _compare_packing(source: Design, target: Design) -> Iterator[Finding]:
     """Yield the cells of the target that hold fields which the source stores apart."""
     old = {frozenset(slot.field_names) for slot in source.layout.slots}
     for slot in target.layout.slots:
@@ -240,10 +235,12 @@ def _compare_packing(source: Design, target: Design) -> Iterator[MoveFinding]:
                 "move.write_packed",
                 "After the cutover, give all of them in each put; one of only some is refused.",
             )
-            yield MoveFinding.build(WARNING, f"fields.{slot.field_names[0]}.pack", what, "", remedy)
+            yield Finding.from_mistake(
+                Mistake(f"fields.{slot.field_names[0]}.pack", what, "", remedy), "warning"
+            )
 
 
-def _compare_families(source: Design, target: Design) -> Iterator[MoveFinding]:
+def _compare_families(source: Design, target: Design) -> Iterator[Finding]:
     """Yield the fields that the target keeps for a shorter time, or in fewer versions."""
     old, new = ({name: slot for slot in one.layout.slots for name in slot.field_names}
                 for one in (source, target))  # fmt: skip
@@ -260,7 +257,7 @@ def _compare_families(source: Design, target: Design) -> Iterator[MoveFinding]:
             yield from _compare_family(source.families[name], target.families[name], undeclared)
 
 
-def _compare_family(old: Family, new: Family, fields: str) -> Iterator[MoveFinding]:
+def _compare_family(old: Family, new: Family, fields: str) -> Iterator[Finding]:
     """Yield what a family of the target drops of some fields that one of the source keeps."""
     for option in ("versions", "ttl_s", "min_versions"):
         here, there = getattr(old, option), getattr(new, option)
@@ -280,7 +277,9 @@ def _compare_family(old: Family, new: Family, fields: str) -> Iterator[MoveFindi
                 "Declare the {option} of the source, if the cells are still needed.",
                 option=name,
             )
-            yield MoveFinding.build(WARNING, f"families.{new.name}.{name}", what, allowed, remedy)
+            yield Finding.from_mistake(
+                Mistake(f"families.{new.name}.{name}", what, allowed, remedy), "warning"
+            )
 
 
 def _format_option(value: Any) -> str:

@@ -20,7 +20,6 @@ from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
 from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, CatchUp, copy_all_rows
 from rowkey.move.difference_repair import repair_differences
-from rowkey.move.finding import FindingLevel
 from rowkey.move.lost_cells import (
     StayingCells,
     copy_rows_again,
@@ -253,9 +252,9 @@ class Move:
             self._keep_deletes()
             return move
         plan = self.plan(design, splits=splits, progress=progress)
-        blocking = plan.select_findings(FindingLevel.BLOCKING)
+        blocking = plan.select_findings("error")
         if blocking:
-            raise InvalidDesign([one.mistake for one in blocking])
+            raise InvalidDesign([one.to_mistake() for one in blocking])
         target = rename_design(design, self._choose_target_name(design))
         usual_s = self.record.read_entry().max_stale_s
         self._create_target(target, splits, usual_s)

@@ -15,11 +15,11 @@ from rowkey.catalog import CatalogEntry
 from rowkey.cells import MAX_JAVA_INT, Cell, CellType, RowCells, compute_cell_bytes
 from rowkey.design import Design
 from rowkey.engines import CellSelection, ScanRange
-from rowkey.errors import NotSupported, RowError
+from rowkey.errors import Mistake, NotSupported, RowError
+from rowkey.findings import Finding, Severity
 from rowkey.messages import Message, pluralize
 from rowkey.move.collisions import find_collisions
 from rowkey.move.design_comparison import compare_designs
-from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.move.switch import SWITCH_STALE_S
 from rowkey.move.table_digest import SideCounts
 from rowkey.progress import ReportProgress
@@ -28,7 +28,6 @@ from rowkey.table import CarriedColumns, SlotMapping, Table, compute_wait_s
 if TYPE_CHECKING:
     from rowkey.move.collisions import Collision, CollisionResult
 
-BLOCKING, WARNING, NOTE = FindingLevel.BLOCKING, FindingLevel.WARNING, FindingLevel.NOTE
 SAMPLE_ROWS = 10_000
 """Rows that a preflight reads to learn sizes and speed, and to encode by the new design."""
 SAMPLE_BYTES = 64 << 20
@@ -88,22 +87,22 @@ class MovePlan:
     free_bytes: int | None = None
     scan_rows_per_s: float = 0.0
     steps: list[MoveStep] = field(default_factory=list)
-    findings: list[MoveFinding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     collisions: CollisionResult | None = None
 
     @property
     def is_possible(self) -> bool:
         """Whether nothing blocks the move."""
-        return not self.select_findings(BLOCKING)
+        return not self.select_findings("error")
 
     @property
     def seconds(self) -> float:
         """About how long all steps take."""
         return sum(step.seconds for step in self.steps)
 
-    def select_findings(self, level: FindingLevel) -> list[MoveFinding]:
-        """Return the findings of one level."""
-        return [one for one in self.findings if one.level is level]
+    def select_findings(self, severity: Severity) -> list[Finding]:
+        """Return the findings of one severity; an error blocks the move."""
+        return [one for one in self.findings if one.severity == severity]
 
 
 @dataclass(slots=True)
@@ -147,8 +146,7 @@ def plan_move(
     plan.findings = compare_designs(table.design, target, has_splits=splits is not None)
     plan.findings += _check_catalog(table, target)
     has_equal_fields = not any(
-        one.level is BLOCKING and one.mistake.path.startswith(("fields", "key"))
-        for one in plan.findings
+        one.severity == "error" and one.path.startswith(("fields", "key")) for one in plan.findings
     )
     figures = _read_sample(table, target if has_equal_fields else None, sample_rows)
     _estimate_size(plan, table, figures)
@@ -158,21 +156,21 @@ def plan_move(
             plan, table, target, progress, checks_collisions=checks_collisions
         )
     plan.findings += _describe_guarantees(table)
-    plan.findings.sort(key=lambda one: list(FindingLevel).index(one.level))
+    plan.findings.sort(key=lambda one: -one.rank)
     plan.steps = _build_steps(plan, table)
     return plan
 
 
-def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
+def _check_catalog(table: Table, target: Design) -> Iterator[Finding]:
     """Yield what the catalog and the engine say against a move: it must be a table by itself."""
-    build, entry, name = MoveFinding.build, table.lease.get_entry(), table.design.table
+    entry, name = table.lease.get_entry(), table.design.table
     if main := entry.companion_of:
         what = Message("move.companion", "{table} is a companion of {main}", table=name, main=main)
         allowed = Message("move.own_table", "a table of its own")
         remedy = Message(
             "move.move_main", "Move {main}, or change the design of the companion.", main=main
         )
-        yield build(BLOCKING, "table", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("table", what, allowed, remedy))
     if (announced := entry.announced_generation) is not None:
         what = Message(
             "move.bucket_change",
@@ -183,13 +181,13 @@ def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
         remedy = Message(
             "move.await_buckets", "Wait until the change of the number of buckets is complete."
         )
-        yield build(BLOCKING, "buckets", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("buckets", what, allowed, remedy))
     if table.get_state().has_several_counts:
         what = Message(
             "move.several_counts",
             "rows are stored under several numbers of buckets, and are merged while they move",
         )
-        yield build(NOTE, "buckets", what)
+        yield Finding.from_mistake(Mistake("buckets", what), "info")
     if entry.move is not None or entry.moved_from:
         what = (
             Message("move.is_moving", "the table is moving already")
@@ -202,7 +200,7 @@ def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
             "End that move first: rowkey move status {table} says how far it is.",
             table=name,
         )
-        yield build(BLOCKING, "table", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("table", what, allowed, remedy))
     if target.declaration.catalog != table.design.declaration.catalog:
         own = Message("move.own_catalog", "that of the engine")
         what = Message(
@@ -215,12 +213,12 @@ def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
             "Declare the catalog of the source: one entry says which table is read.",
         )
         allowed_catalog = table.design.declaration.catalog or own
-        yield build(BLOCKING, "catalog", what, allowed_catalog, remedy)
+        yield Finding.from_mistake(Mistake("catalog", what, allowed_catalog, remedy))
     if target.table != name:
         yield from _check_target_name(table, target)
 
 
-def _check_target_name(table: Table, target: Design) -> Iterator[MoveFinding]:
+def _check_target_name(table: Table, target: Design) -> Iterator[Finding]:
     """Yield that the target's name is taken, unless an interrupted start has created it."""
     entry = table.catalog.read(target.table)
     if is_begun_target(entry, table.design.table, target):
@@ -239,7 +237,7 @@ def _check_target_name(table: Table, target: Design) -> Iterator[MoveFinding]:
             "Drop {table}, or give the target another name.",
             table=target.table,
         )
-        yield MoveFinding.build(BLOCKING, "table", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("table", what, allowed, remedy))
 
 
 def is_begun_target(entry: CatalogEntry | None, source: str, target: Design) -> bool:
@@ -377,11 +375,8 @@ def _estimate_size(plan: MovePlan, table: Table, figures: _SampleFigures) -> Non
         plan.free_bytes = shutil.disk_usage(Path(folder).parent).free
 
 
-def _describe_sample(
-    plan: MovePlan, table: Table, figures: _SampleFigures
-) -> Iterator[MoveFinding]:
+def _describe_sample(plan: MovePlan, table: Table, figures: _SampleFigures) -> Iterator[Finding]:
     """Yield what the rows that were read say against the move."""
-    build = MoveFinding.build
     if figures.refused_count:
         what = Message(
             "move.refused_sample",
@@ -393,21 +388,21 @@ def _describe_sample(
         remedy = Message(
             "move.correct_sample", "Widen the fields of the target, or correct these rows first."
         )
-        yield build(BLOCKING, "rows", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("rows", what, allowed, remedy))
     if table.engine.is_shared:
         what = Message(
             "move.lost_ttl",
             "cells with a time to live of their own lose it: HBase does not return it to clients",
         )
         remedy = Message("move.set_ttl", "Set a TTL of the family if needed.")
-        yield build(WARNING, "cells", what, remedy=remedy)
+        yield Finding.from_mistake(Mistake("cells", what, remedy=remedy), "warning")
     elif figures.cells_with_ttl:
         what = Message(
             "move.kept_ttl",
             "{count:,} of the cells that were read have a time to live of their own, which is kept",
             count=figures.cells_with_ttl,
         )
-        yield build(NOTE, "cells", what)
+        yield Finding.from_mistake(Mistake("cells", what), "info")
     yield from _describe_undeclared_cells(figures.counts)
     if plan.free_bytes is not None and plan.target_bytes > plan.free_bytes:
         what = Message(
@@ -421,10 +416,10 @@ def _describe_sample(
             count=plan.free_bytes,
         )
         remedy = Message("move.free_space", "Free some space first.")
-        yield build(WARNING, "disk", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("disk", what, allowed, remedy), "warning")
 
 
-def _describe_undeclared_cells(counts: SideCounts) -> Iterator[MoveFinding]:
+def _describe_undeclared_cells(counts: SideCounts) -> Iterator[Finding]:
     """Yield how many undeclared cells are moved along, and how many stay behind for each reason."""
     if (carried := counts.carried).cell_count:
         what = Message(
@@ -434,7 +429,7 @@ def _describe_undeclared_cells(counts: SideCounts) -> Iterator[MoveFinding]:
             count=carried.cell_count,
             column=next(iter(carried.column_counts)),
         )
-        yield MoveFinding.build(NOTE, "cells", what)
+        yield Finding.from_mistake(Mistake("cells", what), "info")
     for reason, staying in counts.staying.items():
         what = Message(
             "move.staying_cells",
@@ -449,7 +444,7 @@ def _describe_undeclared_cells(counts: SideCounts) -> Iterator[MoveFinding]:
             "Declare their fields or families in both designs, or copy them yourself; without "
             "that, finishing asks for consent to drop them.",
         )
-        yield MoveFinding.build(WARNING, "cells", what, remedy=remedy)
+        yield Finding.from_mistake(Mistake("cells", what, remedy=remedy), "warning")
 
 
 def _check_collisions(
@@ -459,7 +454,7 @@ def _check_collisions(
     progress: ReportProgress | None,
     *,
     checks_collisions: bool,
-) -> Iterator[MoveFinding]:
+) -> Iterator[Finding]:
     """Yield whether rows would have the same place in the target."""
     lossy = target.layout.lossy_key_fields
     if not checks_collisions and lossy:
@@ -472,7 +467,7 @@ def _check_collisions(
             "move.check_collisions",
             "Look for collisions before the move: it reads the whole table.",
         )
-        yield MoveFinding.build(WARNING, "key", what, remedy=remedy)
+        yield Finding.from_mistake(Mistake("key", what, remedy=remedy), "warning")
         return
     plan.collisions = found = find_collisions(table.get_state(), target, progress=progress)
     if found.place_count:
@@ -490,7 +485,7 @@ def _check_collisions(
         remedy = Message(
             "move.add_field", "Add the whole field to the key, such as [{field}].", field=lossy[0]
         )
-        yield MoveFinding.build(BLOCKING, "key", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("key", what, allowed, remedy))
     if found.refused_count:
         what = Message(
             "move.refused_rows",
@@ -500,7 +495,7 @@ def _check_collisions(
         )
         allowed = Message("move.encodable_rows", "rows that the key can encode")
         remedy = Message("move.correct_rows", "Correct or delete these rows first.")
-        yield MoveFinding.build(BLOCKING, "rows", what, allowed, remedy)
+        yield Finding.from_mistake(Mistake("rows", what, allowed, remedy))
 
 
 def _describe_collision(collision: Collision) -> Message:
@@ -515,14 +510,14 @@ def _describe_collision(collision: Collision) -> Message:
     )
 
 
-def _describe_guarantees(table: Table) -> Iterator[MoveFinding]:
+def _describe_guarantees(table: Table) -> Iterator[Finding]:
     """Yield what each kind of client can rely on."""
     what = Message(
         "move.clients",
         "those that use this version of rowkey lose no change and see no missing row; those that "
         "open the table with an older version stop with an error within the lease time",
     )
-    yield MoveFinding.build(NOTE, "clients", what)
+    yield Finding.from_mistake(Mistake("clients", what), "info")
     if table.engine.is_shared:
         what = Message(
             "move.other_clients",
@@ -534,7 +529,7 @@ def _describe_guarantees(table: Table) -> Iterator[MoveFinding]:
             "move.stop_clients",
             "Stop them at the cutover (--stop-writers); start them again with the new keys.",
         )
-        yield MoveFinding.build(WARNING, "clients", what, remedy=remedy)
+        yield Finding.from_mistake(Mistake("clients", what, remedy=remedy), "warning")
 
 
 def _build_steps(plan: MovePlan, table: Table) -> list[MoveStep]:

@@ -9,7 +9,8 @@ from rowkey.messages import escape_text, shorten_text
 from rowkey.render.redaction import NO_REDACTION, Redaction, to_plain_value
 
 if TYPE_CHECKING:
-    from rowkey.lint import AllowedFinding, Finding, LintResult, Severity
+    from rowkey.findings import Finding, Severity
+    from rowkey.lint import LintResult
 
 _SEVERITY_NAMES: tuple[tuple[Severity, str, str], ...] = (
     ("error", "error", "errors"),
@@ -58,9 +59,9 @@ def format_findings(path: str, lint_result: LintResult) -> Iterator[str]:
     if lint_result.allowed_findings:
         yield f"{len(lint_result.allowed_findings):,} allowed"
     for allowed in lint_result.allowed_findings:
-        why = shorten_text(allowed.reason) or "no reason given"
-        place = _format_place(path, allowed.line)
-        yield f"{place}: {allowed.finding.code} {allowed.finding.name}: {why}"
+        why = shorten_text(allowed.allowed_reason or "") or "no reason given"
+        place = _format_place(path, allowed.allowed_line)
+        yield f"{place}: {allowed.code} {allowed.name}: {why}"
 
 
 def _format_place(path: str, line: int) -> str:
@@ -102,12 +103,12 @@ def _build_finding(finding: Finding, redaction: Redaction) -> dict[str, Any]:
     }
 
 
-def _build_allowed(allowed: AllowedFinding, redaction: Redaction) -> dict[str, Any]:
+def _build_allowed(allowed: Finding, redaction: Redaction) -> dict[str, Any]:
     """Return the document of a finding that a comment allows."""
-    finding = _build_finding(allowed.finding, redaction)
+    finding = _build_finding(allowed, redaction)
     names = ("code", "name", "line", "path", "message")
     return {
         **{name: finding[name] for name in names},
-        "reason": redaction.omit_text(allowed.reason),
-        "comment": allowed.line,
+        "reason": redaction.omit_text(allowed.allowed_reason or ""),
+        "comment": allowed.allowed_line,
     }

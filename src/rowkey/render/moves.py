@@ -11,6 +11,7 @@ from rowkey.messages import pluralize
 from rowkey.render.documents import FORMAT_VERSION, build_row_document, to_json_value
 
 if TYPE_CHECKING:
+    from rowkey.findings import Severity
     from rowkey.move import (
         MovePlan,
         MoveStatus,
@@ -42,6 +43,13 @@ MOVE_PLAN_FIELDS = {
     "findings[].expected": "what is allowed",
     "findings[].remedy": "what to do about it",
 }
+
+_FINDING_LEVELS: dict[Severity, str] = {
+    "error": "blocking",
+    "warning": "warning",
+    "info": "note",
+}
+"""How severities of a preflight are printed."""
 
 MOVE_STATUS_FIELDS = {
     "format": "version of this document",
@@ -139,11 +147,11 @@ def build_move_plan_document(plan: MovePlan) -> dict[str, Any]:
         ],
         "findings": [
             {
-                "level": one.level.value,
-                "path": one.mistake.path,
-                "problem": one.mistake.problem,
-                "expected": one.mistake.expected,
-                "remedy": one.mistake.remedy,
+                "level": _FINDING_LEVELS[one.severity],
+                "path": one.path,
+                "problem": one.message,
+                "expected": one.expected,
+                "remedy": one.remedy,
             }
             for one in plan.findings
         ],
@@ -159,7 +167,7 @@ def format_move_plan(plan: MovePlan) -> Iterator[str]:
         seconds = f"  (about {step.seconds:,.0f} s)" if step.seconds >= 1 else ""
         yield f"  {step.name:10} {step.description}{seconds}"
     for finding in plan.findings:
-        yield str(finding)
+        yield f"{_FINDING_LEVELS[finding.severity]}: {finding}"
 
 
 def build_move_status_document(status: MoveStatus, url: str) -> dict[str, Any]:

@@ -14,12 +14,14 @@ from urllib.parse import quote
 
 from rowkey import lint
 from rowkey.errors import Mistake
+from rowkey.findings import SEVERITIES, Finding
 from rowkey.messages import escape_text, shorten_text
 from rowkey.render.redaction import to_plain_value
 
 if TYPE_CHECKING:
     from rowkey.design import DesignSource, TextRange
-    from rowkey.lint import Finding, LintResult, Rule, Severity
+    from rowkey.findings import Severity
+    from rowkey.lint import LintResult, Rule
 
 
 MISTAKE_CODE = "mistake"
@@ -42,78 +44,12 @@ class CheckedFile:
     lint_result: LintResult | None = None
     file_text: DesignSource | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A mistake or finding in a design file, independent of the output format.
-
-    Args:
-        path: the file, as it was given.
-        line: its line, from 1; 0 if it has none.
-        code: the rule's code, or that of a mistake.
-        name: the rule's name.
-        severity: how much it matters.
-        design_path: where in the design, as dotted words.
-        text: what is the case, and what would help.
-        evidence: the figures by name.
-        allowed_reason: the reason why the file allows it; None where it does not.
-        column: the character of its line with which it begins, from 1; 0 if it is not known.
-    """
-
-    path: str
-    line: int
-    code: str
-    name: str
-    severity: Severity
-    design_path: str
-    text: str
-    evidence: Mapping[str, Any]
-    allowed_reason: str | None = None
-    column: int = 0
-
-
-def list_notices(checked_file: CheckedFile) -> Iterator[Notice]:
-    """Yield the mistakes or findings of a file as notices, without allowed findings."""
-    for mistake in checked_file.mistakes:
-        yield Notice(
-            checked_file.path,
-            mistake.line,
-            MISTAKE_CODE,
-            MISTAKE_CODE,
-            "error",
-            mistake.path,
-            str(mistake),
-            {},
-            column=mistake.column,
-        )
-    if checked_file.lint_result is not None:
-        yield from (
-            _build_notice(checked_file.path, finding)
-            for finding in checked_file.lint_result.findings
-        )
-
-
-def list_allowed_notices(checked_file: CheckedFile) -> Iterator[Notice]:
-    """Yield the findings that a comment in the file allows, as notices."""
-    for allowed in (
-        checked_file.lint_result.allowed_findings if checked_file.lint_result is not None else ()
-    ):
-        yield _build_notice(checked_file.path, allowed.finding, allowed.reason)
-
-
-def _build_notice(path: str, finding: Finding, allowed_reason: str | None = None) -> Notice:
-    """Return the notice of a finding."""
-    return Notice(
-        path,
-        finding.line,
-        finding.code,
-        finding.name,
-        finding.severity,
-        finding.path,
-        finding.sentence,
-        finding.evidence,
-        allowed_reason,
-    )
+    @property
+    def findings(self) -> list[Finding]:
+        """Return its mistakes as findings, or what the rules found and no comment allows."""
+        if self.lint_result is not None:
+            return list(self.lint_result.findings)
+        return [Finding.from_mistake(one, code=MISTAKE_CODE) for one in self.mistakes]
 
 
 _COMMAND_NAMES = {"error": "error", "warning": "warning", "info": "notice"}
@@ -132,16 +68,21 @@ def format_github_commands(checked_files: Iterable[CheckedFile]) -> Iterator[str
     ['::error file=a%2Cb.toml,line=2,title=mistake::key: it is 100%25 wrong.']
     """
     for one in checked_files:
-        yield from map(_format_command, list_notices(one))
+        yield from (_format_command(one.path, finding) for finding in one.findings)
 
 
-def _format_command(notice: Notice) -> str:
-    """Return the GitHub workflow command that annotates a line with a notice."""
-    title = notice.code if notice.code == notice.name else f"{notice.code} {notice.name}"
-    line = f",line={notice.line}" if notice.line else ""
-    column = f",col={notice.column}" if notice.column else ""
-    place = f"file={_escape_property(notice.path)}{line}{column},title={_escape_property(title)}"
-    return f"::{_COMMAND_NAMES[notice.severity]} {place}::{_escape_data(notice.text)}"
+def _format_command(path: str, finding: Finding) -> str:
+    """Return the GitHub workflow command that annotates the line of a finding in a file."""
+    title = finding.code if finding.code == finding.name else f"{finding.code} {finding.name}"
+    line = f",line={finding.line}" if finding.line else ""
+    column = f",col={finding.column}" if finding.column else ""
+    place = f"file={_escape_property(path)}{line}{column},title={_escape_property(title)}"
+    return f"::{_COMMAND_NAMES[finding.severity]} {place}::{_escape_data(_format_text(finding))}"
+
+
+def _format_text(finding: Finding) -> str:
+    """Return what is the case, and what would help; a mistake names its place, too."""
+    return str(finding.to_mistake()) if finding.code == MISTAKE_CODE else finding.sentence
 
 
 def _escape_data(text: str) -> str:
@@ -167,51 +108,51 @@ def format_junit(
 
     Source: the schema that Jenkins' xUnit plugin publishes, junit-10.xsd.
     """
-    suites = [(one, list(list_notices(one))) for one in checked_files]
-    every = [notice for _, notices in suites for notice in notices]
-    cases = sum(max(len(notices), 1) for _, notices in suites)
+    suites = [(one, one.findings) for one in checked_files]
+    every = [finding for _, findings in suites for finding in findings]
+    cases = sum(max(len(findings), 1) for _, findings in suites)
     yield '<?xml version="1.0" encoding="utf-8"?>'
     # The schema gives only suites a count of what was skipped, not the whole.
     yield f'<testsuites name="rowkey check" {_format_counts(every, cases, min_severity)}>'
-    for one, notices in suites:
-        counts = _format_counts(notices, max(len(notices), 1), min_severity)
-        skipped = sum(not _is_failure(notice, min_severity) for notice in notices)
+    for one, findings in suites:
+        counts = _format_counts(findings, max(len(findings), 1), min_severity)
+        skipped = sum(not _is_failure(finding, min_severity) for finding in findings)
         name = _quote_attribute(one.path)
         yield f'  <testsuite name={name} {counts} skipped="{skipped}">'
-        for notice in notices:
-            yield from _format_case(notice, min_severity)
-        if not notices:
+        for finding in findings:
+            yield from _format_case(one.path, finding, min_severity)
+        if not findings:
             yield f'    <testcase name="check" classname={name}/>'
         yield "  </testsuite>"
     yield "</testsuites>"
 
 
 def _format_counts(
-    notices: Sequence[Notice], case_count: int, min_severity: Severity | None
+    findings: Sequence[Finding], case_count: int, min_severity: Severity | None
 ) -> str:
     """Return the XML attributes that count tests and failures."""
-    failures = sum(_is_failure(notice, min_severity) for notice in notices)
+    failures = sum(_is_failure(finding, min_severity) for finding in findings)
     return f'tests="{case_count}" failures="{failures}" errors="0"'
 
 
-def _is_failure(notice: Notice, min_severity: Severity | None) -> bool:
-    """Return whether a notice is severe enough to fail its test."""
-    if min_severity is None or notice.code == MISTAKE_CODE:
-        return notice.code == MISTAKE_CODE
-    return lint.SEVERITIES.index(notice.severity) >= lint.SEVERITIES.index(min_severity)
+def _is_failure(finding: Finding, min_severity: Severity | None) -> bool:
+    """Return whether a finding is severe enough to fail its test."""
+    if min_severity is None or finding.code == MISTAKE_CODE:
+        return finding.code == MISTAKE_CODE
+    return finding.rank >= SEVERITIES.index(min_severity)
 
 
-def _format_case(notice: Notice, min_severity: Severity | None) -> Iterator[str]:
+def _format_case(path: str, finding: Finding, min_severity: Severity | None) -> Iterator[str]:
     """Yield the XML lines of one finding as a JUnit test case."""
-    name = _quote_attribute(f"{notice.code} {notice.design_path}".strip())
-    yield f"    <testcase name={name} classname={_quote_attribute(notice.path)}>"
-    message = _quote_attribute(notice.text)
-    if _is_failure(notice, min_severity):
-        spot = f"{notice.line}:{notice.column}" if notice.column else notice.line
-        place = _escape_xml(f"{notice.path}:{spot}: {notice.design_path}")
+    name = _quote_attribute(f"{finding.code} {finding.path}".strip())
+    yield f"    <testcase name={name} classname={_quote_attribute(path)}>"
+    message = _quote_attribute(_format_text(finding))
+    if _is_failure(finding, min_severity):
+        spot = f"{finding.line}:{finding.column}" if finding.column else finding.line
+        place = _escape_xml(f"{path}:{spot}: {finding.path}")
         yield (
             f"      <failure message={message} "
-            f"type={_quote_attribute(notice.name)}>{place}</failure>"
+            f"type={_quote_attribute(finding.name)}>{place}</failure>"
         )
     else:
         yield f"      <skipped message={message}/>"
@@ -291,42 +232,46 @@ def _build_results(
     """Yield the SARIF results of one checked file."""
     stretches = {} if checked_file.file_text is None else checked_file.file_text.build_text_ranges()
     counts: Counter[str] = Counter()
-    for notice in [*list_notices(checked_file), *list_allowed_notices(checked_file)]:
-        fingerprint = f"{notice.code} {notice.design_path}"
+    lint_result = checked_file.lint_result
+    allowed = () if lint_result is None else lint_result.allowed_findings
+    for finding in [*checked_file.findings, *allowed]:
+        fingerprint = f"{finding.code} {finding.path}"
         counts[fingerprint] += 1
         mark = sha256(fingerprint.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        yield _build_result(notice, stretches) | {
-            "ruleIndex": rule_indexes[notice.code],
+        yield _build_result(checked_file.path, finding, stretches) | {
+            "ruleIndex": rule_indexes[finding.code],
             "partialFingerprints": {"codeAndPath/v1": f"{mark}:{counts[fingerprint]}"},
         }
 
 
-def _build_result(notice: Notice, text_ranges: Mapping[str, TextRange]) -> dict[str, Any]:
-    """Return the SARIF result of one notice."""
-    physical: dict[str, Any] = {"artifactLocation": {"uri": to_uri(notice.path)}}
-    if notice.line:
-        physical["region"] = _build_region(notice, text_ranges.get(notice.design_path))
+def _build_result(
+    path: str, finding: Finding, text_ranges: Mapping[str, TextRange]
+) -> dict[str, Any]:
+    """Return the SARIF result of one finding."""
+    physical: dict[str, Any] = {"artifactLocation": {"uri": to_uri(path)}}
+    if finding.line:
+        physical["region"] = _build_region(finding, text_ranges.get(finding.path))
     location: dict[str, Any] = {"physicalLocation": physical}
-    if notice.design_path:
-        location["logicalLocations"] = [{"fullyQualifiedName": notice.design_path}]
-    why = {"justification": notice.allowed_reason} if notice.allowed_reason else {}
-    evidence = {name: to_plain_value(value) for name, value in notice.evidence.items()}
+    if finding.path:
+        location["logicalLocations"] = [{"fullyQualifiedName": finding.path}]
+    why = {"justification": finding.allowed_reason} if finding.allowed_reason else {}
+    evidence = {name: to_plain_value(value) for name, value in finding.evidence.items()}
     return {
-        "ruleId": notice.code,
-        "level": _SARIF_LEVELS[notice.severity],
-        "message": {"text": break_links(notice.text)},
+        "ruleId": finding.code,
+        "level": _SARIF_LEVELS[finding.severity],
+        "message": {"text": break_links(_format_text(finding))},
         "locations": [location],
         # Where one result has the word, all must: an empty list says that nothing allows it.
-        "suppressions": [] if notice.allowed_reason is None else [{"kind": "inSource", **why}],
+        "suppressions": [] if finding.allowed_reason is None else [{"kind": "inSource", **why}],
         **({"properties": {"evidence": evidence}} if evidence else {}),
     }
 
 
-def _build_region(notice: Notice, text_range: TextRange | None) -> dict[str, int]:
-    """Return the SARIF text region of the key and value that a notice is about."""
-    if text_range is None or text_range.line != notice.line:
-        column = {"startColumn": notice.column} if notice.column else {}
-        return {"startLine": notice.line, **column}
+def _build_region(finding: Finding, text_range: TextRange | None) -> dict[str, int]:
+    """Return the SARIF text region of the key and value that a finding is about."""
+    if text_range is None or text_range.line != finding.line:
+        column = {"startColumn": finding.column} if finding.column else {}
+        return {"startLine": finding.line, **column}
     return {
         "startLine": text_range.line,
         "startColumn": text_range.column,

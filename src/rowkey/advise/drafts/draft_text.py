@@ -17,7 +17,8 @@ from rowkey.advise.drafts.key_columns import allow_few_values, explain_key
 from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE, ColumnRoles
 from rowkey.advise.verdict import judge_design
 from rowkey.design import Design, SourceMap, format_path, format_toml_value
-from rowkey.lint import Finding, LintResult
+from rowkey.findings import Finding
+from rowkey.lint import LintResult
 from rowkey.messages import pluralize, shorten_text
 from rowkey.proposals import KeyProposal
 from rowkey.schema import Condition, Ordering, Parameter

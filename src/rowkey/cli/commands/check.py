@@ -29,7 +29,8 @@ from rowkey.messages import escape_text
 if TYPE_CHECKING:
     from rowkey.advise import JudgedDesign
     from rowkey.design import Design
-    from rowkey.lint import FixedDesign, LintResult, Severity
+    from rowkey.findings import Severity
+    from rowkey.lint import FixedDesign, LintResult
     from rowkey.render import CheckedFile
 
 

@@ -79,9 +79,9 @@ class FewEntitiesCause(Cause):
         return CauseFinding(
             cls.name,
             message,
-            bound,
-            figures,
             _format_remedy(design, names),
+            bound=bound,
+            evidence=figures,
             explained=explained,
             needs_key=True,
         )
@@ -203,9 +203,9 @@ def _build_finding(
     return CauseFinding(
         FewEntitiesCause.name,
         message,
-        result.least_value_skew,
-        figures,
         _format_remedy(result.design, result.entity_fields),
+        bound=result.least_value_skew,
+        evidence=figures,
         explained=explained,
         needs_key=True,
     )

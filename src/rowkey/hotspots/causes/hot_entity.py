@@ -106,9 +106,9 @@ class HotEntityCause(Cause):
         return CauseFinding(
             cls.name,
             f"{message}: {_format_consequence(bound, servers)}",
-            bound,
-            figures,
             _format_row_remedy(design, [top.name]) or ANOTHER_KEY,
+            bound=bound,
+            evidence=figures,
             needs_key=not _format_row_remedy(design, [top.name]),
         )
 
@@ -169,9 +169,9 @@ def _find_hot_values(
     return CauseFinding(
         HotEntityCause.name,
         f"{_format_hot_values(result, values, met)}: {so}",
-        bound,
-        figures,
         remedy or ANOTHER_KEY,
+        bound=bound,
+        evidence=figures,
         explained=explained,
         needs_key=not remedy,
     )
@@ -411,9 +411,9 @@ def _build_burst_finding(
     return CauseFinding(
         HotEntityCause.name,
         message,
-        bound,
-        figures,
         remedy or ANOTHER_KEY,
+        bound=bound,
+        evidence=figures,
         explained=explained,
         needs_key=not remedy,
     )

@@ -74,4 +74,6 @@ def _build_finding(
         message += f": {format_skew_floor(servers * share, servers, measured_skew)}"
     figures = {"row": row_text or None, "share": share}
     bound = min(servers * share, measured_skew)
-    return CauseFinding(HotRowCause.name, f"{message}.", bound, figures, format_row_remedy(design))
+    return CauseFinding(
+        HotRowCause.name, f"{message}.", format_row_remedy(design), bound=bound, evidence=figures
+    )

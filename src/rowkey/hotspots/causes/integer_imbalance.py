@@ -83,8 +83,8 @@ def _build_finding(
     return CauseFinding(
         IntegerImbalanceCause.name,
         message,
-        explained,
-        figures,
         ANOTHER_KEY if needs_key else more,
+        bound=explained,
+        evidence=figures,
         needs_key=needs_key,
     )

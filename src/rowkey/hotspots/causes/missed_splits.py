@@ -270,9 +270,9 @@ def _build_cause(
     return CauseFinding(
         MissedSplitsCause.name,
         message,
-        bound,
-        figures,
         remedy or ANOTHER_KEY,
+        bound=bound,
+        evidence=figures,
         needs_key=not remedy,
     )
 

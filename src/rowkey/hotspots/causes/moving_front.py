@@ -52,9 +52,9 @@ class MovingFrontCause(Cause):
         return CauseFinding(
             cls.name,
             f"{what}: at any moment one region takes {takes}.",
-            skew,
-            {"field": field, "rising": rising},
             remedy or ANOTHER_KEY,
+            bound=skew,
+            evidence={"field": field, "rising": rising},
             needs_key=not remedy,
         )
 
@@ -99,9 +99,9 @@ class MovingFrontCause(Cause):
         return CauseFinding(
             cls.name,
             message,
-            bound,
-            figures,
             remedy or ANOTHER_KEY,
+            bound=bound,
+            evidence=figures,
             explained=result.measured_skew.skew,
             needs_key=not remedy,
         )

@@ -51,7 +51,9 @@ class TimeOnlyBucketCause(Cause):
                 f"{_format_seconds(step_ns)}: they reach {reached} of {part.cardinality} values."
             )
             bound = max(servers / reached, 1.0)
-            return CauseFinding(cls.name, message, bound, figures, ANOTHER_KEY, needs_key=True)
+            return CauseFinding(
+                cls.name, message, ANOTHER_KEY, bound=bound, evidence=figures, needs_key=True
+            )
         if step_ns < SECOND_NS or design.writes.arrival not in CLOCK_ARRIVALS:
             return None
         places = f"one of {part.cardinality} values" if _has_listed_values(part) else ("one region")
@@ -59,7 +61,9 @@ class TimeOnlyBucketCause(Cause):
             f"{_format_source(part)}: all events of the same {_format_seconds(step_ns)} go to "
             f"{places}."
         )
-        return CauseFinding(cls.name, message, servers, figures, ANOTHER_KEY, needs_key=True)
+        return CauseFinding(
+            cls.name, message, ANOTHER_KEY, bound=servers, evidence=figures, needs_key=True
+        )
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
@@ -86,9 +90,9 @@ class TimeOnlyBucketCause(Cause):
         return CauseFinding(
             cls.name,
             message,
-            result.compute_least_skew(moments),
-            figures,
             ANOTHER_KEY,
+            bound=result.compute_least_skew(moments),
+            evidence=figures,
             explained=result.measured_skew.skew,
             needs_key=True,
         )

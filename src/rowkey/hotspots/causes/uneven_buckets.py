@@ -61,7 +61,9 @@ class UnevenBucketsCause(Cause):
             "share": 1 / reached,
         }
         bound = compute_server_imbalance(reached, design.cluster.servers)
-        return CauseFinding(cls.name, message, bound, figures, ANOTHER_KEY, needs_key=True)
+        return CauseFinding(
+            cls.name, message, ANOTHER_KEY, bound=bound, evidence=figures, needs_key=True
+        )
 
     @classmethod
     def predict_from_sample(
@@ -151,9 +153,9 @@ def _find_uneven_values(
     return CauseFinding(
         UnevenBucketsCause.name,
         message,
-        compute_least_skew(np.bincount(ranks), servers),
-        figures,
         ANOTHER_KEY,
+        bound=compute_least_skew(np.bincount(ranks), servers),
+        evidence=figures,
         explained=servers * fullest,
         needs_key=True,
     )

@@ -45,4 +45,6 @@ class EveryServerCause(ReadCause):
             servers=result.used_servers,
         )
         evidence = {"regions": result.answer_regions, "servers": result.answer_servers}
-        return ReadCauseFinding(cls.name, message, REMEDY, share, evidence, needs_key=True)
+        return ReadCauseFinding(
+            cls.name, message, REMEDY, explained_share=share, evidence=evidence, needs_key=True
+        )

@@ -48,8 +48,8 @@ class NewestRegionCause(ReadCause):
                 cls.name,
                 message,
                 REMEDY,
-                share * min(region_share, 1.0),
-                {"fields": [name], "region": region, "newest_share": share},
+                explained_share=share * min(region_share, 1.0),
+                evidence={"fields": [name], "region": region, "newest_share": share},
                 needs_key=True,
             )
         return None

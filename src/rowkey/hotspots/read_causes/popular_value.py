@@ -42,13 +42,13 @@ class PopularValueCause(ReadCause):
                 "Cache the answers for this {field}; more servers do not help.",
                 field=popular.name,
             ),
-            min(popular.work_share / (result.busiest_share or 1.0), 1.0),
-            {
+            explained_share=min(popular.work_share / (result.busiest_share or 1.0), 1.0),
+            evidence={
                 "fields": [popular.field],
                 "row_share": popular.row_share,
                 "operation_share": popular.work_share,
             },
-            needs_key=popular.value.is_valid,  # no list of heavy values holds a null
+            needs_key=popular.value.is_valid,
         )
 
 

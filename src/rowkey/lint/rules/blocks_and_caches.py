@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.schema import Equal
 
 if TYPE_CHECKING:

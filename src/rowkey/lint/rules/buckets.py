@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.design import count_combined_values
+from rowkey.findings import Finding, Severity
 from rowkey.keys import Determinant
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
 from rowkey.proposals import BUCKETS_PER_SERVER, has_enough_values, has_only_times
 from rowkey.workload import FORESEEN_GROWTH

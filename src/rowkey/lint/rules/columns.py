@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import compute_cell_bytes
+from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import format_number, pluralize
 from rowkey.rows import CellEstimate, format_qualifier
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from math import inf, prod
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.findings import Finding, Severity
 from rowkey.hotspots import COUNTER_TYPE, MIN_GROWTH, count_repeated_rows
 from rowkey.keys import FieldPart
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
 from rowkey.workload import count_key_values
 

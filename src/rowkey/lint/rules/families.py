@@ -8,8 +8,8 @@ from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import compute_cell_bytes
+from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import format_number, pluralize
 from rowkey.regions import FLUSH_SIZE
 

@@ -7,9 +7,9 @@ from math import ceil
 from typing import ClassVar
 
 from rowkey.cells import MAX_ROW_BYTES
+from rowkey.findings import Finding, Severity
 from rowkey.keys import Determinant, FieldPart, NullablePart, Order, Part, Transform
 from rowkey.lint.contract import Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.lint.subject import DAYS_OF_A_YEAR, LintSubject
 from rowkey.messages import format_days, format_number, pluralize
 from rowkey.schema import Equal, OneOf

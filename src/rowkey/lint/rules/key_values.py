@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 from unicodedata import normalize
 
+from rowkey.findings import Finding, Severity
 from rowkey.hotspots import count_repeated_rows
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import format_number, pluralize
 from rowkey.proposals import ANOTHER_KEY, build_ordering_term, format_quantile_splits
 from rowkey.schema import FieldRef, Range, Term

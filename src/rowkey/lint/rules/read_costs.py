@@ -8,8 +8,8 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import FOREVER_S
+from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
 from rowkey.plan import count_spreading_parts
 from rowkey.proposals import ANOTHER_KEY

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.explanations import explain_read
+from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
 from rowkey.plan import BoundRead, DeclaredRead, count_spreading_parts
 from rowkey.proposals import ANOTHER_KEY

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from rowkey.array_libraries import pa
 from rowkey.cells import FOREVER_S, MAX_CELL_BYTES, MAX_READ_ROW_BYTES
+from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.lint.subject import LARGE_VALUE_BYTES, LintSubject
 from rowkey.messages import format_days, format_number, pluralize
 from rowkey.schema import NANOSECONDS

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from rowkey.cells import FOREVER_S
+from rowkey.findings import Finding, Severity
 from rowkey.hotspots import (
     count_unwritten_regions,
     find_bucket_clock_field,
@@ -14,7 +15,6 @@ from rowkey.hotspots import (
     has_many_empty,
 )
 from rowkey.lint.contract import Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.lint.subject import DAYS_OF_A_YEAR, LintSubject
 from rowkey.messages import format_days, format_number, pluralize
 from rowkey.proposals import ANOTHER_KEY, format_more_regions

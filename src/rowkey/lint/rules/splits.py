@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.design import format_toml_value
+from rowkey.findings import Finding, Severity
 from rowkey.hotspots import compute_region_shares, find_equal_steps
 from rowkey.lint.contract import Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
 from rowkey.proposals import format_quantile_splits
 from rowkey.regions import MAX_FILE_SIZE, to_string_binary

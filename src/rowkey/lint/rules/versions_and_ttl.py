@@ -8,8 +8,8 @@ from math import inf
 from typing import ClassVar
 
 from rowkey.cells import FOREVER_S
+from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.lint.subject import MANY_VERSIONS, LintSubject
 from rowkey.messages import format_number, pluralize
 from rowkey.regions import MAX_FILE_SIZE

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rowkey.array_libraries import np
 from rowkey.cells import FOREVER_S
+from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
-from rowkey.lint.finding import Finding, Severity
 from rowkey.messages import pluralize
 from rowkey.schema import NANOSECONDS
 from rowkey.workload import DEFAULT_CAPACITY_PER_S, FAIR_UTILIZATION, POOR_UTILIZATION
