@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.errors import BatchError, DesignRefused, RowError
 from rowkey.messages import format_value
-from rowkey.table.companions.joint_writes import WriteState
 from rowkey.table.row_classes import merge_values, to_mapping
 from rowkey.table.row_writer import RowWriter
 
 if TYPE_CHECKING:
+    from rowkey.table.companions.joint_writes import WritableTable
     from rowkey.table.row_writer import ChangeBuilder
 
 DEFAULT_BATCH_ROWS = 1_000
@@ -31,14 +30,14 @@ class Batch:
     without another error, `BatchError` names every such row by its number in the batch.
 
     Args:
-        get_state: returns the state of the table, with the writer of its active generation.
+        table: the table that is written.
         rows: mutations that are sent together.
         sync: whether the rows are on disk each time they have been sent; None is as opened.
     """
 
     def __init__(
         self,
-        get_state: Callable[[], WriteState],
+        table: WritableTable,
         rows: int = DEFAULT_BATCH_ROWS,
         *,
         sync: bool | None = None,
@@ -46,8 +45,8 @@ class Batch:
         if type(rows) is not int or not 1 <= rows <= 1_000_000:
             what = f"{format_value(rows)} is not a number of changes that can be sent together"
             raise RowError("argument rows", what, "a whole number from 1 to 1,000,000")
-        self.get_state = get_state
-        self.state = get_state()
+        self.table = table
+        self.state = table.get_write_state()
         """The state of the table that all pending changes were built under."""
         self.rows = rows
         self.sync = sync
@@ -104,9 +103,9 @@ class Batch:
         """Write what the sent changes missed because the state has changed since they were encoded.
 
         The state is read also if there are none: the rows may be missing in a new companion.
-        `write_row` says why.
+        `Table._write_row` says why.
         """
-        while (state := self.get_state()) is not self.state and sent_rows:
+        while (state := self.table.get_write_state()) is not self.state and sent_rows:
             earlier_state, self.state, repeated = self.state, state, []
             for number, mutations in sent_rows:
                 written = earlier_state.split_mutations(mutations)
@@ -118,7 +117,7 @@ class Batch:
 
     def _update_state(self) -> None:
         """Read the table's state; rebuild the pending changes if the bucket counts have changed."""
-        state = self.get_state()
+        state = self.table.get_write_state()
         if state is self.state:
             return
         pending, earlier_state = self.pending_changes, self.state

@@ -21,7 +21,7 @@ from rowkey.messages import pluralize
 from rowkey.open_file_limit import explain_shortage
 from rowkey.progress import Progress, ReportProgress
 from rowkey.rows import build_cell_blocks
-from rowkey.table.companions.joint_writes import WriteState
+from rowkey.table.companions.joint_writes import WritableTable, WriteState
 from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.row_writer import to_row_error
 from rowkey.workload import (
@@ -48,11 +48,11 @@ _NOTE_PREFIX = "rowkey.load."
 
 
 @explain_shortage
-def load_blocks(get_state: Callable[[], WriteState], rows: Any) -> int:
+def load_blocks(table: WritableTable, rows: Any) -> int:
     """Put the rows of a table in memory by blocks; return how many.
 
     Args:
-        get_state: returns the state of the table; called for each block.
+        table: the table that is written.
         rows: columns named as the fields, in an object that has an Arrow C interface.
 
     Raises:
@@ -60,11 +60,11 @@ def load_blocks(get_state: Callable[[], WriteState], rows: Any) -> int:
             0. Rows before it are written, rows after it are not.
     """
     first = 0
-    for batch in read_arrow_rows(rows, get_state().active_design.fields):
+    for batch in read_arrow_rows(rows, table.get_write_state().active_design.fields):
         validate_batch(batch, first)
         for some in _split_blocks(batch):
-            for index, problem in _write_block(get_state, some, _put_converted_block, max_errors=1):
-                _check_columns(get_state().active_design, some)
+            for index, problem in _write_block(table, some, _put_converted_block, max_errors=1):
+                _check_columns(table.get_write_state().active_design, some)
                 raise add_row_number(first + index, problem)
             first += some.num_rows
     return first
@@ -82,7 +82,7 @@ def _check_columns(design: Design, rows: pa.RecordBatch) -> None:
 
 
 def _write_block(
-    get_state: Callable[[], WriteState],
+    table: WritableTable,
     rows: pa.RecordBatch,
     put_block: _PutBlock,
     max_errors: int | None = None,
@@ -90,7 +90,7 @@ def _write_block(
     """Put a block of rows under one timestamp, while all rows of the table are locked.
 
     Args:
-        get_state: returns the state of the table; called once more after the rows are written.
+        table: the table; its state is read once more after the rows are written.
         put_block: puts them and yields the index and the error of each refused row.
         max_errors: refused rows after which no more rows are put; None for no limit.
 
@@ -100,7 +100,7 @@ def _write_block(
     Raises:
         Unavailable: the table has got other companions meanwhile, or its catalog cannot be reached.
     """
-    state = get_state()
+    state = table.get_write_state()
     clock = state.writer.clock
     is_salted = any(one.active_design.key.is_salted for one in state.load_order)
     with clock.lock_all_rows():
@@ -108,7 +108,7 @@ def _write_block(
         refused = list(islice(put_block(state, rows, at), max_errors))
     clock.throttle_writer(at)
     written = state
-    while (state := get_state()) is not written:
+    while (state := table.get_write_state()) is not written:
         # Cells of another table, to which rows are moved now, would be missing.
         if not _has_tables_of(written, state):
             list(islice(put_block(state, rows, at), max_errors))
@@ -374,7 +374,7 @@ def _put_batch(
     """Put rows of a file, and yield the number of each refused row, with its error."""
     first, put_block = 0, partial(_put_block, key_counter=key_counter)
     for some in _split_blocks(batch):
-        for index, problem in _write_block(table.get_write_state, some, put_block):
+        for index, problem in _write_block(table, some, put_block):
             yield int(numbers[first + index]), problem
         first += some.num_rows
 

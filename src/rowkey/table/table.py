@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from rowkey.catalog import Catalog, Lease
@@ -23,13 +23,18 @@ from rowkey.table.bulk_load import load_blocks
 from rowkey.table.companions.joint_writes import WriteState
 from rowkey.table.generations.bucket_change import BucketChange, BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts
-from rowkey.table.generations.generation_tracker import GenerationTracker
+from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.read_modify_write import ReadModifyWrite
 from rowkey.table.row_classes import build_row_factory, merge_values, to_mapping
 from rowkey.table.row_writer import RowChange, RowWriter
 from rowkey.table.scans import Scan, check_limit
 from rowkey.workload import ArrowStreamable
+
+if TYPE_CHECKING:
+    from rowkey.table.row_writer import ChangeBuilder
+
+    T = TypeVar("T")
 
 
 class Table:
@@ -52,18 +57,32 @@ class Table:
         self.owns_engine = True
         """Whether the engine is closed with the table."""
         self.follower = follower
-        self.get_state = follower.get_state
-        self.get_write_state: Callable[[], WriteState] = follower.get_write_state
-        """Returns the state under which many rows are written; of several tables at once for a
-        table with companions, and during a move."""
         self.companions: Mapping[str, Table] = {}
         """The open companions by name, to be read by themselves."""
         self.token_table = ""
         """The table's name in the tokens of its scans, if one of several tables serves a read."""
         self._snapshot_trackers: WeakKeyDictionary[Reader, GenerationTracker] = WeakKeyDictionary()
         """The state of the engine's table that each snapshot is of."""
-        self._write_row = follower.write_row
-        self._run_pinned: Callable[[Callable[[ReadModifyWrite], Any]], Any] = follower.run_pinned
+
+    def get_state(self) -> GenerationState:
+        """Return the state under which rows are read; it waits while a move switches tables.
+
+        Raises:
+            Closed: the table was opened before this process was forked.
+            Unavailable: the catalog was not reached for too long.
+        """
+        return self.follower.get_state()
+
+    def get_write_state(self) -> WriteState:
+        """Return the state under which rows are written, the same object while it is unchanged.
+
+        It is of several tables where the table has companions, and during a move.
+
+        Raises:
+            Closed: the table was opened before this process was forked.
+            Unavailable: the catalog was not reached for too long.
+        """
+        return self.follower.get_write_state()
 
     @property
     def tracker(self) -> GenerationTracker:
@@ -94,6 +113,39 @@ class Table:
     def declared_reads(self) -> Mapping[str, DeclaredRead]:
         """The declared reads by name."""
         return self.tracker.last_state.declared_reads
+
+    def _write_row(self, build_change: ChangeBuilder, row: Any, *, sync: bool | None) -> None:
+        """Write the change of one row; its deletes are made under every row key of the row.
+
+        Between the computation of the row keys and the write, another client may have announced a
+        generation and copied a cell to a new row key, or the mover may have begun to copy. So the
+        state is read again after the write, and what the change missed is written too. If the state
+        has not changed, no client wrote under another key or read another table before.
+
+        Args:
+            build_change: a method of `RowWriter` that builds the change.
+            sync: whether it is on disk when the call returns; None is as opened.
+
+        Raises:
+            RowError: the row cannot be written.
+            Closed: the table was opened before this process was forked.
+            Unavailable: a table or the catalog was not reached for too long. If that was so only
+                after the write, deleted cells may remain under row keys that other clients write by
+                now.
+        """
+        state = self.get_write_state()
+        change = state.build_change(build_change, row)
+        if not change.mutations:
+            return
+        (mutations,) = state.apply_changes([change], sync=sync)
+        while (current_state := self.get_write_state()) is not state:
+            written = state.split_mutations(mutations)
+            state = current_state
+            mutations = state.repeat_missed(written, to_mapping(row), sync=sync)
+
+    def _run_pinned(self, change: Callable[[ReadModifyWrite], T]) -> T:
+        """Make one change that depends on the row's current values, and return its result."""
+        return self.follower.run_pinned(change)
 
     def put(self, row: Any, *, sync: bool | None = None) -> None:
         """Write the given fields of a row; None deletes a field, a field left out keeps its value.
@@ -224,7 +276,7 @@ class Table:
 
     def batch(self, rows: int = DEFAULT_BATCH_ROWS, *, sync: bool | None = None) -> Batch:
         """Return a buffer of puts and deletes, for a `with` block; see `Batch`."""
-        return Batch(self.get_write_state, rows, sync=sync)
+        return Batch(self, rows, sync=sync)
 
     def load(self, rows: ArrowStreamable) -> int:
         """Put many rows from a data frame or Arrow columns; return how many.
@@ -243,7 +295,7 @@ class Table:
 
         Cost: 1 to 3 µs a row on an embedded engine.
         """
-        return load_blocks(self.get_write_state, rows)
+        return load_blocks(self, rows)
 
     # Reading
 
@@ -382,9 +434,10 @@ class Table:
         if reader is not None:
             tracker = self._snapshot_trackers.get(reader, tracker)
         return Scan(
-            tracker.get_state,
+            tracker.get_state(),
             reader or tracker.store,
             bound_read,
+            tracker=tracker,
             follows_table=follows_table,
             token_table=self.token_table,
             **options,

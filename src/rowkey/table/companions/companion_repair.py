@@ -247,7 +247,7 @@ class _Comparison:
             if one.lease.last_entry.is_filling
         }
         for rows in self._scan_rows(self.table, UndeclaredCells()):
-            states = self.table.joint_writer.get_state().states
+            states = self.table.get_write_state().states
             cells = _read_cells(states[0], rows)
             for name, number in filling.items():
                 states[number].assign_ids(rows)
@@ -270,7 +270,7 @@ class _Comparison:
             for result in self.results.values():
                 result.checked += len(rows)
             main, *others = (
-                _read_cells(state, rows) for state in self.table.joint_writer.get_state().states
+                _read_cells(state, rows) for state in self.table.get_write_state().states
             )
             for number, values in enumerate(rows):
                 if any(one[number] != main[number] for one in others):
@@ -307,7 +307,7 @@ class _Comparison:
             values: the fields of its key.
             only: the companion that a difference is counted for; each that differs if empty.
         """
-        states = self.table.joint_writer.get_state().states
+        states = self.table.get_write_state().states
         if _RowCopies(states, values).are_equal:
             return
         writer = states[0].writer

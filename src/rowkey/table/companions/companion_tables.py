@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from rowkey.catalog import Catalog
 from rowkey.engines import Engine, Reader
 from rowkey.errors import DesignRefused, ReadError
 from rowkey.explanations import Explanation, describe_plan_choice
 from rowkey.plan import BoundRead, DeclaredRead, Plan, choose_plan
-from rowkey.table.companions.joint_writes import JointWriter
+from rowkey.table.companions.joint_writes import JointWriteState
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.scans import Scan
 from rowkey.table.scans.scan_token import find_token_table
 from rowkey.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey.table.read_modify_write import ReadModifyWrite
+
+    T = TypeVar("T")
 
 
 class TableWithCompanions(Table):
@@ -35,12 +42,24 @@ class TableWithCompanions(Table):
             table.token_table = name
             # After a crash a companion may have a newer change than the main table.
             self.store.row_clock.advance_to(table.store.row_clock.highest_timestamp)
-        self.joint_writer = JointWriter([table.tracker for table in self._tables.values()])
-        self.get_write_state = self.joint_writer.get_state
-        self._write_row = self.joint_writer.write_row
-        self._run_pinned = self._refuse_pinned
+        self._trackers = [table.tracker for table in self._tables.values()]
+        self._write_state = self._build_write_state()
 
-    def _refuse_pinned(self, *_: object) -> Any:
+    def _build_write_state(self) -> JointWriteState:
+        return JointWriteState(tuple(one.get_state() for one in self._trackers))
+
+    def get_write_state(self) -> JointWriteState:
+        last_state = self._write_state
+        for tracker, known in zip(self._trackers, last_state.states, strict=True):
+            if tracker.get_state() is not known:
+                break
+        else:
+            return last_state
+        state = self._build_write_state()
+        self._write_state = state
+        return state  # and not what another thread may have read before
+
+    def _run_pinned(self, change: Callable[[ReadModifyWrite], T]) -> T:
         """Raise `DesignRefused`: no condition can be checked in all tables at once."""
         what = (
             f"{self.design.table} has companions, and an increment, an append or a check-and-put "
@@ -151,9 +170,14 @@ class ReadOnlyCompanion(Table):
         super().__init__(follower, engine, catalog)
         self.main_table = main_table
         self.token_table = self.design.table
-        self.get_write_state = self._write_row = self._run_pinned = self._refuse_write
 
-    def _refuse_write(self, *_: object, **__: object) -> Any:
+    def get_write_state(self) -> NoReturn:
+        self._refuse_write()
+
+    def _run_pinned(self, change: Callable[[ReadModifyWrite], T]) -> T:
+        self._refuse_write()
+
+    def _refuse_write(self) -> NoReturn:
         """Raise `DesignRefused`: a row that is only here would not be in the main table."""
         what = (
             f"{self.design.table} is a companion of {self.main_table}, so its rows are written "

@@ -8,14 +8,14 @@ crash between the two leaves a row too many in a companion, never one too few.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rowkey.array_libraries import pa
 from rowkey.cells import RowCells
 from rowkey.design import Design
-from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
+from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.row_classes import to_mapping
 from rowkey.table.row_writer import RowWriter, select_deletes, stamp_mutation
 
@@ -73,35 +73,11 @@ class WriteState(Protocol):
         """Write what a change written under an earlier state missed; return all of it."""
 
 
-def write_row(
-    get_state: Callable[[], WriteState], build_change: ChangeBuilder, row: Any, *, sync: bool | None
-) -> None:
-    """Write the change of one row; its deletes are made under every row key of the row.
+class WritableTable(Protocol):
+    """A table, as a writer of many rows needs it."""
 
-    Between the computation of the row keys and the write, another client may have announced a
-    generation and copied a cell to a new row key, or the mover may have begun to copy. So the state
-    is read again after the write, and what the change missed is written too. If the state has not
-    changed, no client wrote under another key or read another table before.
-
-    Args:
-        get_state: returns the state of the table; the same object while it has not changed.
-        sync: whether it is on disk when the call returns; None is as opened.
-
-    Raises:
-        RowError: the row cannot be written.
-        Closed: the table was opened before this process was forked.
-        Unavailable: a table or the catalog was not reached for too long. If that was so only after
-            the write, deleted cells may remain under row keys that other clients write by now.
-    """
-    state = get_state()
-    change = state.build_change(build_change, row)
-    if not change.mutations:
-        return
-    (mutations,) = state.apply_changes([change], sync=sync)
-    while (current_state := get_state()) is not state:
-        written = state.split_mutations(mutations)
-        state = current_state
-        mutations = state.repeat_missed(written, to_mapping(row), sync=sync)
+    def get_write_state(self) -> WriteState:
+        """Return the state under which rows are written, the same object while it is unchanged."""
 
 
 class JointChange(NamedTuple):
@@ -268,42 +244,3 @@ def _join_changes(changes: tuple[RowChange, ...], *, is_delete: bool) -> JointCh
     stamp_count = max(change.stamp_count for change in changes)
     first = changes[0]._replace(stamp_count=stamp_count)
     return JointChange((first, *changes[1:]), mutations, stamp_count, is_delete)
-
-
-class JointWriter:
-    """Writes rows to a table and its companions, for all threads that use them.
-
-    Args:
-        trackers: the tracker of each table, that of the main table first.
-    """
-
-    def __init__(self, trackers: Sequence[GenerationTracker]) -> None:
-        self._readers: list[Callable[[], GenerationState]] = [one.get_state for one in trackers]
-        self._last_state = JointWriteState(tuple(read() for read in self._readers))
-
-    def get_state(self) -> JointWriteState:
-        """Return the current states of all tables; the same object while none has changed.
-
-        Raises:
-            Closed: the tables were opened before this process was forked.
-            Unavailable: a catalog was not reached for too long.
-        """
-        last_state = self._last_state
-        for read, known in zip(self._readers, last_state.states, strict=True):
-            if read() is not known:
-                break
-        else:
-            return last_state
-        state = JointWriteState(tuple(read() for read in self._readers))
-        self._last_state = state
-        return state  # and not what another thread may have read before
-
-    def write_row(self, build_change: ChangeBuilder, row: Any, *, sync: bool | None) -> None:
-        """Write the change of one row to all tables; see `write_row`.
-
-        Raises:
-            RowError: the row cannot be written.
-            Closed: the tables were opened before this process was forked.
-            Unavailable: a table or a catalog cannot be reached.
-        """
-        write_row(self.get_state, build_change, row, sync=sync)

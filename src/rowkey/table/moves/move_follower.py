@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from rowkey.catalog import CatalogEntry, Lease, MovePhase, TableMove
 from rowkey.errors import Conflict, Unavailable
-from rowkey.table.companions.joint_writes import WriteState, write_row
+from rowkey.table.companions.joint_writes import WriteState
 from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.moves.double_writes import (
     DoubleWriteState,
@@ -32,9 +32,6 @@ from rowkey.table.moves.double_writes import (
 from rowkey.table.moves.moved_table import find_used_table
 from rowkey.table.moves.row_mirror import mirror_rows
 from rowkey.table.read_modify_write import ReadModifyWrite
-
-if TYPE_CHECKING:
-    from rowkey.table.row_writer import ChangeBuilder
 
 POLL_INTERVAL_S = 0.05
 """Seconds between two reads of the entry while a client waits for a switch."""
@@ -165,16 +162,6 @@ class MoveFollower:
         state = build_double_writes(states, primary)
         self._write_state = state
         return state
-
-    def write_row(self, build_change: ChangeBuilder, row: Any, *, sync: bool | None) -> None:
-        """Write the change of one row to the tables that are written now; see `write_row`.
-
-        Raises:
-            RowError: the row cannot be written.
-            Closed: the table was opened before this process was forked.
-            Unavailable: a table or the catalog was not reached for too long.
-        """
-        write_row(self.get_write_state, build_change, row, sync=sync)
 
     def mirror_rows(self, row_keys: Sequence[bytes]) -> None:
         """Copy rows of the table that is read to the other one of a move, if there is one."""

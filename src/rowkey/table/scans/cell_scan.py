@@ -56,7 +56,7 @@ def _read_merged_blocks(state: GenerationState, stack: ExitStack) -> Iterator[pa
     Rows outside of all keys of the design come last.
     """
     store = state.writer.store
-    scan = Scan(lambda: state, store, BoundRead({}))
+    scan = Scan(state, store, BoundRead({}))
     rows = (RowCells(item.row, item.cells) for item in read_items(scan, stack))
     # Undeclared cells may lie in families that the design does not have.
     families = [family.name for family in store.families_and_attributes[0]]

@@ -43,7 +43,7 @@ from rowkey.table.scans.scan_token import ScanToken, compute_digest, parse_token
 from rowkey.table.scans.undecodable_rows import UndecodableRows, add_skip_hint
 
 if TYPE_CHECKING:
-    from rowkey.table.generations.generation_tracker import GenerationState
+    from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 
 MIN_ROWS_FOR_BLOCKS = 512
 """Rows of each range from which decoding by blocks is worth its fixed cost of 0.5 ms. Measured."""
@@ -86,7 +86,7 @@ class Scan:
     columns. It can be iterated again: each time it reads the table as it then is.
 
     Args:
-        get_state: returns the state of the table; called each time the scan is iterated.
+        state: the state of the table.
         reader: the engine's table, or a snapshot of it.
         bound_read: the conditions and the order, bound.
         limit: the maximum number of rows, or None.
@@ -97,13 +97,14 @@ class Scan:
         count_undeclared: whether undeclared cells are counted while rows are read.
         skip_undecodable: whether rows that cannot be decoded are left out and counted.
         token_table: the table's name, if it is one of several that may serve a read.
+        tracker: reads the state again each time the scan is iterated; None if it stays.
         follows_table: whether the reader shows later writes, and not the table at one moment: then
             the scan continues in other places once the table's bucket counts have changed.
     """
 
     def __init__(
         self,
-        get_state: Callable[[], GenerationState],
+        state: GenerationState,
         reader: Reader,
         bound_read: BoundRead,
         *,
@@ -115,6 +116,7 @@ class Scan:
         count_undeclared: bool = False,
         skip_undecodable: bool = False,
         token_table: str = "",
+        tracker: GenerationTracker | None = None,
         follows_table: bool = False,
     ) -> None:
         check_limit(limit)
@@ -124,7 +126,7 @@ class Scan:
         if type(threads) is not int or not 1 <= threads <= MAX_THREADS:
             what = f"{format_value(threads)} is not a number of threads"
             raise ReadError("argument threads", what, f"a whole number from 1 to {MAX_THREADS}")
-        self.get_state = get_state
+        self.tracker = tracker
         self.reader = reader
         self.bound_read = bound_read
         self.limit = limit
@@ -152,7 +154,10 @@ class Scan:
         self.make_row = build_row_factory(into)
         self.is_dict = into is dict
         self._resume_token = resume
-        self._bind_state(get_state())
+        self._bind_state(state)
+
+    def _read_state(self) -> GenerationState:
+        return self.state if self.tracker is None else self.tracker.get_state()
 
     def _bind_state(self, state: GenerationState) -> None:
         """Plan the read under a state of the table, and check its resume token."""
@@ -222,7 +227,7 @@ class Scan:
 
     def _begin_read(self) -> None:
         """Begin to read at the start or the resume token, under the current state of the table."""
-        state = self.get_state()
+        state = self._read_state()
         if state is not self.state:
             self._bind_state(state)
         self.start_token = self.last_item = self._parsed_token
@@ -245,7 +250,7 @@ class Scan:
     @property
     def is_outdated(self) -> bool:
         """Whether the bucket counts of the table have changed since the scan began to read it."""
-        return self.follows_table and self.get_state() is not self.state
+        return self.follows_table and self._read_state() is not self.state
 
     def resume_after(self, last_item: ScanItem | dict[str, Any] | None) -> None:
         """Plan the read of the remaining rows under the current state of the table.
@@ -259,7 +264,7 @@ class Scan:
         start = self.start_token if last_item is None else self._build_token(last_item)
         merged = self.plan.merge_prefix_count
         tokens, self._resume_token = (self._resume_token, self._parsed_token), None
-        self._bind_state(self.get_state())
+        self._bind_state(self._read_state())
         self._resume_token, self._parsed_token = tokens
         if self.copy_matcher.is_scattered or self.plan.merge_prefix_count != merged:
             what = (
