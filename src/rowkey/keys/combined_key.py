@@ -46,33 +46,26 @@ class CombinedPart(Part):
 
     @property
     def children(self) -> tuple[Part, ...]:
-        """The parts inside of the part."""
         return (self.widest_variant,)
 
     @property
     def title(self) -> str:
-        """The name of the part in messages."""
         return self.current_variant.title
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the part in bytes, and how its end is found."""
         return self.widest_variant.framing
 
     def encode(self, row: Row) -> bytes:
-        """Return the part of one row as bytes."""
         return self.current_variant.encode(row)
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the part."""
         return self.current_variant.compile_encoder()
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the part of many rows as bytes."""
         return self.current_variant.encode_batch(columns)
 
     def residue(self, name: str) -> Residue:
-        """Return what the part loses of a field's value."""
         return self.current_variant.residue(name)
 
     def images(self, bounds: Bounds) -> Images:
@@ -83,19 +76,15 @@ class CombinedPart(Part):
         return Images.from_points(points, exact=all(images.exact for images in variant_images))
 
     def check(self, piece: bytes) -> None:
-        """Raise InvalidArgument unless the bytes can be the part of some row."""
         self.widest_variant.check(piece)
 
     def check_batch(self, pieces: ByteColumn) -> None:
-        """Raise InvalidArgument unless each byte string can be the part of some row."""
         self.widest_variant.check_batch(pieces)
 
     def format_piece(self, piece: bytes) -> str:
-        """Return the bytes of the part in readable form."""
         return self.widest_variant.format_piece(piece)
 
     def describe_encoding(self) -> str:
-        """Describe in words how the part is written as bytes."""
         return " or ".join(variant.describe_encoding() for variant in self.variants)
 
     def __repr__(self) -> str:

@@ -16,8 +16,6 @@ class Field:
     """A declared field with its bound type.
 
     Args:
-        name: its name.
-        type: its type.
         declaration: the field's options as declared.
         nullable: whether a row may lack it.
         heavy_values: values that a bounded bucket spreads, as they were declared.

@@ -24,7 +24,6 @@ class Dictionary(ABC):
         """Return the id of a field's value, from 1; assign the next one to a value without id.
 
         Args:
-            name: the field.
             value: in normal form.
             max_id: the highest allowed id, or None for any.
 
@@ -76,7 +75,6 @@ def check_id_fits(name: str, number: int, max_id: int | None) -> None:
     """Raise an error if an id does not fit into its bytes in the key.
 
     Args:
-        name: the field.
         number: the id.
         max_id: the highest id that fits, or None for any.
 
@@ -106,11 +104,9 @@ class FirstSeenDictionary(Dictionary):
         return ids[value]
 
     def find_id(self, name: str, value: Value) -> int | None:
-        """Return the id of a field's value; None if it has none."""
         return self.ids_by_field.get(name, {}).get(value)
 
     def count_ids(self, name: str) -> int:
-        """Return the count of a field's ids."""
         return len(self.ids_by_field.get(name, ()))
 
     def is_subset_of(self, other: Dictionary) -> bool:
@@ -122,7 +118,6 @@ class FirstSeenDictionary(Dictionary):
         )
 
     def find_value(self, name: str, number: int) -> Value:
-        """Return the value of a field that has an id."""
         values = self.values_by_field.get(name, [])
         if not 1 <= number <= len(values):
             raise InvalidArgument(
@@ -179,7 +174,6 @@ class TentativeDictionary(Dictionary):
         return bool(self.pending_ids)
 
     def find_id(self, name: str, value: Value) -> int | None:
-        """Return the id of a field's value; None if it has none."""
         number = self.find_cached_id(name, value)
         if number is None and not self._has_refreshed:
             self._has_refreshed = True
@@ -195,7 +189,6 @@ class TentativeDictionary(Dictionary):
         return self.base.count_ids(name) + len(self.pending_ids.get(name, ()))
 
     def find_value(self, name: str, number: int) -> Value:
-        """Return the value of a field that has an id."""
         return self.base.find_value(name, number)
 
 

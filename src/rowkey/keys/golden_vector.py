@@ -14,7 +14,6 @@ class GoldenVector:
     Args:
         key: one part in the notation, `[bucket(host, 16)]`.
         fields: declared fields, as in a design file.
-        row: the values.
         hex: the bytes.
     """
 

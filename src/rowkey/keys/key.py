@@ -198,7 +198,6 @@ class Key:
         return rng.integers(0, self.salt_count, count) if self.is_salted else None
 
     def _build_missing_salt_error(self) -> InvalidArgument:
-        """Return the error for rows without the random salt that the key needs."""
         return InvalidArgument(
             "argument salts",
             f"the key {self} has a random salt, but no salts were passed",
@@ -207,7 +206,6 @@ class Key:
         )
 
     def _build_missing_field_error(self, name: str, row: Row) -> RowError:
-        """Return the error for a row without a field of the key."""
         names = ", ".join(str(key) for key in list(row)[:12] if key != SALT_FIELD)
         what = (
             f"the row has no value for this field, only for {names}"
@@ -262,7 +260,6 @@ class Key:
         raise DesignRefused(f"key[{at}]", what, remedy=remedy)
 
     def _decode_pieces(self, pieces: list[bytes]) -> dict[str, Value]:
-        """Return the field values from the bytes of each part."""
         values: dict[str, Value] = {}
         for part, piece in zip(self.parts, pieces, strict=True):
             try:
@@ -313,7 +310,6 @@ class Key:
         """Return the row keys of many rows that are known to be valid.
 
         Args:
-            batch: the rows.
             salts: the number that the random salt takes in each row; needed where the key has one.
 
         Raises:
@@ -348,7 +344,6 @@ class Key:
         """Return the fields of the key as columns that are ready to be encoded.
 
         Args:
-            batch: the rows.
             salts: the number that the random salt takes in each row; needed where the key has one.
             previous: columns of an earlier batch, as `ColumnBatch.from_batch` takes them.
 

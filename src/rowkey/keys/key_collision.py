@@ -25,7 +25,6 @@ def find_colliding_rows(key: Key, index: int) -> RowPair | None:
     """Return the values of two fields in two rows with the same key, where a part has no end.
 
     Args:
-        key: the bound row key.
         index: the part without an end.
 
     Returns:
@@ -98,7 +97,6 @@ def _choose_conversions(field: Field) -> list[Conversion]:
 
 
 def _can_hold(field: Field, value: Any) -> bool:
-    """Return whether a field takes a value."""
     try:
         field.normalize(value)
     except RowError:

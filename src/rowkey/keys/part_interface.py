@@ -51,7 +51,6 @@ class TimeRemainder:
     """The rest of a time within its time slice, with which the qualifiers of an event begin.
 
     Args:
-        field: the time field.
         length_units: units of the field's type in one slice.
         width: bytes of the rest.
         descending: whether the rest is complemented, so that later events come first.
@@ -238,7 +237,6 @@ class Part(ABC):
         """Return where the part ends in each of many keys; the default calls `find_end` if needed.
 
         Args:
-            keys: the keys.
             at: where the part begins in each, counted in their common buffer.
 
         Raises:

@@ -33,7 +33,6 @@ class PartVerifier:
         Args:
             part: the part; the bytes must be right for one of its variants.
             piece: the bytes.
-            values: the decoded fields.
 
         Raises:
             InvalidArgument: a row with these values, or any row, has other bytes there.
@@ -81,7 +80,6 @@ class PartVerifier:
 
 
 def _build_mismatch_error(part: Part, piece: bytes, expected: str) -> InvalidArgument:
-    """Return the error for bytes that do not match the row's values."""
     noun = "encoding" if part.name in {"field", "nullable"} else part.name
     names = ", ".join(part.fields)
     title = f"{noun} of the field{'s' * (len(part.fields) != 1)} {names}"

@@ -174,7 +174,6 @@ class _TermBinder:
         return self.bind_call(term, f"{path}.{term.name}", context)
 
     def bind_reference(self, term: FieldRef, path: str) -> Part | None:
-        """Return the part of a field reference; None if it has mistakes."""
         field = self.fields.get(term.name)
         if field is None:
             if term.name not in self.unbound_names:
@@ -198,7 +197,6 @@ class _TermBinder:
         return self._build_field_part(field, term, path)
 
     def _note_unknown_field(self, term: FieldRef, path: str) -> None:
-        """Add the mistake of a field that is not declared."""
         remedy = suggest_name(term.name, [*self.fields, *sorted(self.unbound_names)])
         if not remedy and term.name in TRANSFORMS:
             remedy = f"Write the arguments of the function in parentheses: {term.name}(…)."
@@ -217,7 +215,6 @@ class _TermBinder:
         return NullablePart(part) if field.nullable else part
 
     def bind_call(self, term: FunctionCall, path: str, context: BindingContext) -> Part | None:
-        """Return the part of a transform; None if it has mistakes."""
         transform = TRANSFORMS.get(term.name)
         if transform is None:
             remedy = suggest_name(term.name, TRANSFORMS, _FUNCTION_SYNONYMS)

@@ -65,15 +65,12 @@ class IntegerDomain(Domain):
 
     @property
     def size(self) -> int:
-        """The number of whole numbers that `generate_value` can return."""
         return self.high - self.start + 1
 
     def generate_value(self, index: int) -> int:
-        """Return one of the whole numbers by its index; larger indexes have larger values."""
         return self.start + index
 
     def limit_range(self, low: int, high: int) -> IntegerDomain:
-        """Return the domain of whole numbers from one number to another."""
         low, high = max(low, self.low), min(high, self.high)
         return IntegerDomain(low, high, self.start if low <= self.start <= high else low)
 
@@ -86,11 +83,9 @@ class FloatDomain(Domain):
 
     @property
     def size(self) -> int:
-        """The number of floats that `generate_value` can return."""
         return 1 << 24 if self.bits == 32 else 1 << 53
 
     def generate_value(self, index: int) -> float:
-        """Return one of the floats by its index; larger indexes have larger values."""
         return float(index)
 
 
@@ -103,11 +98,9 @@ class DecimalDomain(Domain):
 
     @property
     def size(self) -> int:
-        """The number of decimals that `generate_value` can return."""
         return int(10**self.precision)
 
     def generate_value(self, index: int) -> Decimal:
-        """Return one of the decimals by its index; larger indexes have larger values."""
         return Decimal(index).scaleb(-self.scale)
 
 
@@ -130,7 +123,6 @@ class TextDomain(Domain):
 
     @property
     def size(self) -> int:
-        """The number of texts that `generate_value` can return."""
         if self.width is None and self.max_bytes > _DEFAULT_DIGITS:
             return int(10 ** min(max(self.max_bytes - 1, _DEFAULT_DIGITS), 18))
         return int(10 ** min(self.width or self.max_bytes, 18))
@@ -143,14 +135,12 @@ class TextDomain(Domain):
         return digits.rjust(self.width or min(self.max_bytes, _DEFAULT_DIGITS), "0")
 
     def generate_values(self, indexes: np.ndarray[Any, Any]) -> Any:
-        """Return the texts at many indexes, ready for an Arrow array."""
         if self.width is None and len(indexes) and int(indexes.max()) >= 10**_DEFAULT_DIGITS:
             return pa.array([self.generate_value(index) for index in indexes.tolist()], pa.string())
         width = self.width or min(self.max_bytes, _DEFAULT_DIGITS)
         return pc.utf8_lpad(pa.array(indexes).cast(pa.string()), width, "0")
 
     def limit_length(self, min_bytes: int, max_bytes: int) -> TextDomain:
-        """Return the domain of texts within limits of their length in bytes."""
         return self if self.width else replace(self, max_bytes=min(max_bytes, self.max_bytes))
 
 
@@ -162,15 +152,12 @@ class HexDomain(Domain):
 
     @property
     def size(self) -> int:
-        """The number of hexadecimal texts that `generate_value` can return."""
         return int(16 ** min(self.width, 14))
 
     def generate_value(self, index: int) -> str:
-        """Return one of the hexadecimal texts by its index; larger indexes have larger values."""
         return f"{index:0{self.width}x}"
 
     def draw_values(self, indexes: np.ndarray[Any, Any]) -> Any:
-        """Return hexadecimal texts for many indexes as a workload has them."""
         rows = generate_bytes(indexes, 4 * self.width)
         return build_arrow_column(format_hex_digits(rows, self.width), pa.string())
 
@@ -188,11 +175,9 @@ class BytesDomain(Domain):
 
     @property
     def size(self) -> int:
-        """The number of byte strings that `generate_value` can return."""
         return int(256 ** min(self.width or self.max_bytes, 7))
 
     def generate_value(self, index: int) -> bytes:
-        """Return one of the byte strings by its index; larger indexes have larger values."""
         return index.to_bytes(self._value_length, "big")
 
     @property
@@ -201,13 +186,11 @@ class BytesDomain(Domain):
         return self.width or min(self.max_bytes, 8)
 
     def draw_values(self, indexes: np.ndarray[Any, Any]) -> Any:
-        """Return byte strings for many indexes as a workload has them."""
         return build_arrow_column(
             generate_bytes(indexes, 8 * self._value_length, self.leading_bits), pa.binary()
         )
 
     def limit_length(self, min_bytes: int, max_bytes: int) -> BytesDomain:
-        """Return the domain of byte strings within limits of their length in bytes."""
         max_bytes = min(max_bytes, self.max_bytes) if self.width is None else self.width
         return replace(
             self, max_bytes=max_bytes, width=max_bytes if min_bytes == max_bytes else self.width
@@ -222,11 +205,9 @@ class ChoiceDomain(Domain):
 
     @property
     def size(self) -> int:
-        """The number of choices that `generate_value` can return."""
         return len(self.values)
 
     def generate_value(self, index: int) -> Any:
-        """Return one of the choices by its index; larger indexes have larger values."""
         return self.values[index]
 
 
@@ -246,15 +227,12 @@ class MappedDomain(Domain):
 
     @property
     def size(self) -> int:
-        """The number of converted values that `generate_value` can return."""
         return self.base.size
 
     def generate_value(self, index: int) -> Any:
-        """Return one of the converted values by its index; larger indexes have larger values."""
         return self.from_internal(self.base.generate_value(index))
 
     def draw_values(self, indexes: np.ndarray[Any, Any]) -> Any:
-        """Return converted values for many indexes as a workload has them."""
         base_values = self.base.draw_values(indexes)
         if self.from_internal_column is not None:
             return self.from_internal_column(base_values)
@@ -266,9 +244,7 @@ class MappedDomain(Domain):
         )
 
     def limit_length(self, min_bytes: int, max_bytes: int) -> MappedDomain:
-        """Return the domain of converted values within limits of their length in bytes."""
         return replace(self, base=self.base.limit_length(min_bytes, max_bytes))
 
     def limit_range(self, low: int, high: int) -> MappedDomain:
-        """Return the domain of converted values from one number to another."""
         return replace(self, base=self.base.limit_range(low, high))

@@ -24,17 +24,14 @@ class TextBasedField(FieldType):
     is_sequence = True
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
-        """Return a text column as texts, if Arrow parses it as `parse` does; else None."""
         return array if self.is_internal_form(array.drop_null()) else None
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
-        """Return the internal forms of an Arrow column of texts."""
         if self.is_internal_form(array):
             return to_byte_column(array)
         return build_byte_column([self.to_internal(value) for value in list_values(array)])
 
     def build_column(self, internal: Any) -> pa.Array:
-        """Return internal forms as an Arrow column of texts."""
         return to_arrow_binary(internal).cast(pa.string())
 
     def is_internal_form(self, array: pa.Array) -> bool:
@@ -42,7 +39,6 @@ class TextBasedField(FieldType):
         raise NotImplementedError
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
-        """Return texts from their internal forms."""
         return [self.from_internal(piece.decode()) for piece in internal.tolist()]
 
 
@@ -50,11 +46,9 @@ class BytesBasedField(FieldType):
     """A field type with bytes as internal form."""
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
-        """Return the internal forms of an Arrow column of byte strings."""
         return build_byte_column([self.to_internal(value) for value in list_values(array)])
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
-        """Return byte strings from their internal forms."""
         return [self.from_internal(piece) for piece in internal.tolist()]
 
 
@@ -65,8 +59,6 @@ def check_type(value: Value, python_type: type, name: str) -> None:
     """Raise an error unless a value has a Python type.
 
     Args:
-        value: the value.
-        python_type: the type.
         name: what the message calls the type.
 
     Raises:
@@ -124,8 +116,6 @@ def convert_value(make: Callable[[Any], Any], value: Value, name: str) -> Any:
     """Return a value converted by a class of the standard library.
 
     Args:
-        make: the class, or a function of it.
-        value: the value.
         name: what the message calls the result, with its article.
 
     Raises:

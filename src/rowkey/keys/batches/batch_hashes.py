@@ -214,9 +214,6 @@ def _fold_bytes(
 def _sort_by_length(lengths: IntArray) -> tuple[IntArray, IntArray]:
     """Return the order of strings, longest first, so that each step works on the first rows only.
 
-    Args:
-        lengths: the length of each string.
-
     Returns:
         The order, and how many strings are longer than 0, 1, … bytes, up to the longest.
     """

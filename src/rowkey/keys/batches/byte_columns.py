@@ -74,15 +74,12 @@ class FixedByteColumn(ByteColumn):
 
     @property
     def lengths(self) -> IntArray:
-        """The number of bytes of each row."""
         return np.full(len(self.items), self.width, np.int64)
 
     def take(self, rows: IntArray) -> FixedByteColumn:
-        """Return the strings of the given rows, in their order."""
         return FixedByteColumn(self.items.take(rows))
 
     def complement(self) -> FixedByteColumn:
-        """Return the strings with every bit inverted."""
         matrix = self.to_matrix()
         return FixedByteColumn((~matrix).view(f"V{self.width}").reshape(len(self)))
 
@@ -92,11 +89,9 @@ class FixedByteColumn(ByteColumn):
         return items.view(np.uint8).reshape(len(items), self.width)
 
     def write(self, out: ByteBuffer, at: IntArray) -> None:
-        """Copy the bytes of each row into a buffer, from the row's position on."""
         view_windows(out, self.width)[at] = self.items.view(f"V{self.width}")
 
     def to_sliced(self) -> SlicedByteColumn:
-        """Return the same strings as slices of a buffer."""
         data = np.ascontiguousarray(self.items).view(np.uint8)
         starts = np.arange(len(self), dtype=np.int64) * self.width
         return SlicedByteColumn(data, starts, self.lengths)
@@ -132,20 +127,16 @@ class SlicedByteColumn(ByteColumn):
 
     @property
     def lengths(self) -> IntArray:
-        """The number of bytes of each row."""
         return self.inner_lengths + len(self.terminator) if self.terminator else self.inner_lengths
 
     def take(self, rows: IntArray) -> SlicedByteColumn:
-        """Return the strings of the given rows, in their order."""
         return GatheredByteColumn(self, rows)
 
     def complement(self) -> SlicedByteColumn:
-        """Return the strings with every bit inverted."""
         end = bytes(255 - byte for byte in self.terminator)
         return SlicedByteColumn(~self.data, self.starts, self.inner_lengths, end)
 
     def write(self, out: ByteBuffer, at: IntArray) -> None:
-        """Copy the bytes of each row into a buffer, from the row's position on."""
         write_between(
             None, SlicedByteColumn(self.data, self.starts, self.inner_lengths), None, out, at
         )
@@ -155,7 +146,6 @@ class SlicedByteColumn(ByteColumn):
             )
 
     def to_sliced(self) -> SlicedByteColumn:
-        """Return the same strings as slices of a buffer."""
         return self if not self.terminator else self.to_packed()
 
     @cached_property
@@ -250,9 +240,7 @@ def write_between(
 
     Args:
         prefixes: the bytes before each string.
-        strings: the strings.
         suffixes: the bytes after each string.
-        out: the output buffer.
         at: the start of each row in `out`.
 
     Cost: about 15 ns a row up to 32 bytes where one width serves all strings.

@@ -30,7 +30,6 @@ class FieldColumn:
     """The values of one field in a batch of rows, dictionary-encoded or one per row.
 
     Args:
-        declared_field: the field.
         values: the internal forms (`FieldType.to_internal_batch`): one per row, or one per code.
         codes: for each row the index of its value, -1 for null; None if every row has its own.
         cache: results computed from `values`, by a key that identifies the computation.
@@ -104,8 +103,6 @@ class ColumnBatch:
         """Return the columns of the given fields of an Arrow batch.
 
         Args:
-            batch: the rows.
-            fields: the fields.
             previous: the same fields of an earlier batch; its cached results are used again where
                 this batch has the same values.
 
@@ -176,7 +173,6 @@ class ColumnBatch:
         Args:
             name: the only field that the function reads.
             key: identifies the function in the cache of the field.
-            encode: the function.
 
         Raises:
             RowError: a value is null.
@@ -192,7 +188,6 @@ class ColumnBatch:
         """Return a function's result for each value of a dictionary-encoded field, cached.
 
         Args:
-            name: the field.
             key: identifies the function in the cache of the field.
             make: the function; its argument is a batch with one row for each value.
         """
@@ -241,8 +236,6 @@ def build_field_column(
     """Return the column of a field from an Arrow array of any type with suitable values.
 
     Args:
-        declared_field: the field.
-        array: the values.
         previous: a column of an earlier batch; its values are used again if the array is the same.
 
     Raises:
@@ -328,7 +321,6 @@ def _is_same_array(first: pa.Array | None, second: pa.Array) -> bool:
 
 
 def _list_buffer_addresses(array: pa.Array) -> list[int | None]:
-    """Return the memory addresses of an Arrow array's buffers."""
     return [None if part is None else part.address for part in array.buffers()]
 
 
@@ -340,7 +332,6 @@ def _mark_used_values(codes: IntArray, count: int) -> np.ndarray[tuple[int], np.
 
 
 def _is_text_type(arrow_type: pa.DataType) -> bool:
-    """Return whether an Arrow type is one of the text types."""
     return any(
         (
             pa.types.is_string(arrow_type),

@@ -74,7 +74,6 @@ class _KeyBuffer:
         self.data = buffer
 
     def _to_arrow(self, used_bytes: int) -> pa.Array:
-        """Return the written keys as an Arrow binary array."""
         large = used_bytes > MAX_INT32_OFFSET
         offsets = self.offsets if large else self.offsets.astype(np.int32)
         return _build_binary_array(

@@ -86,7 +86,6 @@ def _refuse_trailing_nulls(encoded: EncodedKeys, pieces: list[SlicedByteColumn])
     """Raise an error if a key ends with the marker of a null, which must be left out.
 
     Args:
-        encoded: the keys.
         pieces: the bytes of the parts that can be left out.
 
     Raises:

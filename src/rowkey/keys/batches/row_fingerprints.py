@@ -27,7 +27,6 @@ def compute_row_fingerprints(key: Key, columns: ColumnBatch) -> HashArray:
 
     Args:
         key: the row key; its random salts are no part of the identity.
-        columns: the fields of the rows.
 
     Raises:
         RowError: a row has no key.

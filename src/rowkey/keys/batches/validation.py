@@ -30,7 +30,6 @@ def locate_refused_row(
 
     Args:
         error: the error that the whole batch raises.
-        row_count: rows of the batch.
         encode_rows: encodes as many of the first rows. A row may fail only because of those before
             it, as when a dictionary has no id left, so that all of them are encoded each time.
 
@@ -86,7 +85,6 @@ def validate_column(name: str, column: pa.Array | pa.ChunkedArray, first_row: in
 
     Args:
         name: what the column is called in the message.
-        column: the values.
         first_row: the number of its first row in messages.
 
     Raises:
@@ -104,7 +102,6 @@ def validate_column(name: str, column: pa.Array | pa.ChunkedArray, first_row: in
 
 
 def _iterate_chunks(column: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array]:
-    """Return the arrays of which a column consists."""
     yield from column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 

@@ -33,7 +33,6 @@ class CalendarTimeCodec(Codec):
         self.framing = Framing.from_width(14 + self.fraction_digits)
 
     def pack(self, internal: int) -> bytes:
-        """Return a time as digits yyyyMMddHHmmss."""
         seconds, fraction = divmod(internal, self.units_per_second)
         if not 0 <= seconds <= LAST_SECOND:
             raise InvalidArgument(
@@ -49,7 +48,6 @@ class CalendarTimeCodec(Codec):
         )
 
     def unpack(self, piece: bytes) -> int:
-        """Return a time from digits yyyyMMddHHmmss."""
         instant = _parse_instant(piece[:14])
         fraction = piece[14:]
         if fraction and not (fraction.isdigit() and fraction.isascii()):
@@ -60,7 +58,6 @@ class CalendarTimeCodec(Codec):
         return seconds * self.units_per_second + int(fraction or b"0")
 
     def pack_batch(self, internal: IntArray) -> ByteColumn:
-        """Return times as digits yyyyMMddHHmmss."""
         seconds, fractions = np.divmod(internal, internal.dtype.type(self.units_per_second))
         for extreme in (seconds.min(), seconds.max()) if len(seconds) else ():
             if not 0 <= int(extreme) <= LAST_SECOND:
@@ -88,17 +85,14 @@ class CalendarDateCodec(Codec):
         self.framing = Framing.from_width(8)
 
     def pack(self, internal: int) -> bytes:
-        """Return a date as digits yyyyMMdd."""
         _check_days(internal)
         day = _EPOCH.date() + timedelta(days=internal)
         return f"{day.year:04d}{day.month:02d}{day.day:02d}".encode()
 
     def unpack(self, piece: bytes) -> int:
-        """Return a date from digits yyyyMMdd."""
         return (_parse_instant(piece + b"000000") - _EPOCH) // timedelta(days=1)
 
     def pack_batch(self, internal: IntArray) -> ByteColumn:
-        """Return dates as digits yyyyMMdd."""
         for extreme in (internal.min(), internal.max()) if len(internal) else ():
             _check_days(int(extreme))
         return FixedByteColumn(_format_digits([(_to_civil_numbers(internal), 8)], len(internal)))

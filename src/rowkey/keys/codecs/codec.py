@@ -71,7 +71,6 @@ class Codec(ABC):
         """Return a function from a row to the bytes of a field, compiled for plain integers.
 
         Args:
-            name: the field.
             fallback: the function for any value, with all checks.
         """
         return fallback
@@ -133,50 +132,39 @@ class ComplementedCodec(Codec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
-        """The byte values with which the encoding can begin."""
         return self.base.first_byte_alphabet.complement()
 
     def pack(self, internal: Any) -> bytes:
-        """Return a value as inverted bytes."""
         return complement_bytes(self.base.pack(internal))
 
     def unpack(self, piece: bytes) -> Any:
-        """Return a value from inverted bytes."""
         return self.base.unpack(complement_bytes(piece))
 
     def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
-        """Return a fast function from a value to inverted bytes."""
         pack = self.base.compile_packer(to_internal)
         return lambda value: complement_bytes(pack(value))
 
     def restrict_domain(self, domain: Domain) -> Domain:
-        """Return the values of a domain that the encoding can store."""
         return self.base.restrict_domain(domain)
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the value that begins at a position of a key ends."""
         if self.framing.width is not None or not self.framing.is_self_delimiting:
             return super().find_end(data, at)
         return at + self.base.find_end(complement_bytes(data[at:]), 0)
 
     def pack_prefix(self, prefix: Any) -> bytes | None:
-        """Return the bytes with which the encodings of all values with a prefix begin."""
         base = self.base.pack_prefix(prefix)
         return None if base is None else complement_bytes(base)
 
     def pack_batch(self, internal: Any) -> ByteColumn:
-        """Return values as inverted bytes."""
         return self.base.pack_batch(internal).complement()
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
-        """Return values from inverted bytes."""
         return self.base.unpack_batch(pieces.complement())
 
     @property
     def byte_layout(self) -> object:
-        """A value that is equal for two codecs that write the same bytes."""
         return (type(self), self.base.byte_layout)
 
     def to_descending(self) -> Codec:
-        """Return the codec that sorts in the opposite order."""
         return self.base

@@ -28,25 +28,21 @@ class OrderedFloatCodec(Codec):
         self.sign_bit = 1 << 8 * width - 1
 
     def pack(self, internal: float) -> bytes:
-        """Return a float as bytes that sort in its order."""
         bits = int.from_bytes(_FLOAT_STRUCTS[self.width].pack(internal), "big")
         bits = (2 * self.sign_bit - 1) ^ bits if bits & self.sign_bit else bits | self.sign_bit
         return bits.to_bytes(self.width, "big")
 
     def unpack(self, piece: bytes) -> float:
-        """Return a float from bytes that sort in its order."""
         bits = int.from_bytes(piece, "big")
         bits = bits ^ self.sign_bit if bits & self.sign_bit else (2 * self.sign_bit - 1) ^ bits
         return float(_FLOAT_STRUCTS[self.width].unpack(bits.to_bytes(self.width, "big"))[0])
 
     def pack_batch(self, internal: Any) -> ByteColumn:
-        """Return floats as bytes that sort in its order."""
         bits = internal.astype(f">f{self.width}").view(f">u{self.width}").astype(f"u{self.width}")
         top = bits.dtype.type(self.sign_bit)
         return FixedByteColumn(np.where(bits & top, ~bits, bits | top).astype(f">u{self.width}"))
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
-        """Decode floats from bytes that sort as the floats do."""
         bits = _to_items(pieces, self.width).view(f">u{self.width}").astype(f"u{self.width}")
         top = bits.dtype.type(self.sign_bit)
         return np.where(bits & top, bits ^ top, ~bits).view(f"f{self.width}")
@@ -66,19 +62,15 @@ class PlainFloatCodec(Codec):
         self.framing = Framing.from_width(width)
 
     def pack(self, internal: float) -> bytes:
-        """Return a float as its IEEE 754 bytes."""
         return _FLOAT_STRUCTS[self.width].pack(internal)
 
     def unpack(self, piece: bytes) -> float:
-        """Return a float from its IEEE 754 bytes."""
         return float(_FLOAT_STRUCTS[self.width].unpack(piece)[0])
 
     def pack_batch(self, internal: Any) -> ByteColumn:
-        """Return floats as its IEEE 754 bytes."""
         return FixedByteColumn(internal.astype(f">f{self.width}"))
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
-        """Return floats from its IEEE 754 bytes."""
         return _to_items(pieces, self.width).view(f">f{self.width}").astype(f"f{self.width}")
 
 

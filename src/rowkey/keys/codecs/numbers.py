@@ -70,11 +70,9 @@ class BigEndianCodec(Codec):
 
     @property
     def byte_layout(self) -> object:
-        """A value that is equal for two codecs that write the same bytes."""
         return (type(self), self.width, self.bias, self.divisor, self.top, self.is_mirrored)
 
     def pack(self, internal: int) -> bytes:
-        """Return a whole number as big-endian bytes."""
         number = internal // self.divisor
         if not self.low <= number <= self.high:
             raise InvalidArgument("", f"{number} is out of range", f"{self.low}..{self.high}")
@@ -84,13 +82,11 @@ class BigEndianCodec(Codec):
         return (stored % (1 << 8 * self.width)).to_bytes(self.width, "big")
 
     def restrict_domain(self, domain: Domain) -> Domain:
-        """Return the values of a domain that the encoding can store."""
         return domain.limit_range(
             self.low * self.divisor, self.high * self.divisor + self.divisor - 1
         )
 
     def unpack(self, piece: bytes) -> int:
-        """Return a whole number from big-endian bytes."""
         stored = int.from_bytes(piece, "big")
         number = (self.top - stored if self.is_mirrored else stored) - self.bias
         if self.low < 0 and not self.bias and number > self.high:
@@ -131,7 +127,6 @@ class BigEndianCodec(Codec):
         return encode_mirrored if self.is_mirrored else encode_biased if bias else encode_plain
 
     def pack_batch(self, internal: Any) -> ByteColumn:
-        """Return whole numbers as big-endian bytes."""
         if self.width not in _INTEGER_STRUCTS:
             return super().pack_batch(internal)
         return FixedByteColumn(self._to_stored(internal).astype(f">u{self.width}"))
@@ -148,7 +143,6 @@ class BigEndianCodec(Codec):
         return stored
 
     def _check_range(self, numbers: IntArray) -> None:
-        """Raise InvalidArgument if a number is below `low` or above `high`."""
         if not len(numbers):
             return
         for extreme in (int(numbers.min()), int(numbers.max())):
@@ -156,7 +150,6 @@ class BigEndianCodec(Codec):
                 raise InvalidArgument("", f"{extreme} is out of range", f"{self.low}..{self.high}")
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
-        """Return whole numbers from big-endian bytes."""
         if self.width not in _INTEGER_STRUCTS:
             return super().unpack_batch(pieces)
         fixed = (
@@ -181,7 +174,6 @@ class BigEndianCodec(Codec):
         return numbers.astype(f"u{self.width}").view(f"i{self.width}").astype(np.int64)
 
     def to_descending(self) -> Codec:
-        """Return the codec that sorts in the opposite order."""
         if self.low + self.bias < 0:
             return super().to_descending()
         return BigEndianCodec(

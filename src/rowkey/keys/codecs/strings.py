@@ -76,23 +76,18 @@ class _StringCodec(Codec):
 
     @property
     def byte_layout(self) -> object:
-        """A value that is equal for two codecs that write the same bytes."""
         return (type(self), self.raw.is_text, self.framing.width)
 
     def pack(self, internal: Any) -> bytes:
-        """Return a string as raw bytes."""
         return self.raw.pack(internal)
 
     def unpack(self, piece: bytes) -> Any:
-        """Return a string from raw bytes."""
         return self.raw.unpack(piece)
 
     def pack_prefix(self, prefix: Any) -> bytes | None:
-        """Return the bytes with which the encodings of all values with a prefix begin."""
         return self.raw.pack(prefix)
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
-        """Return strings as raw bytes."""
         return internal
 
 
@@ -113,30 +108,24 @@ class TerminatedCodec(_StringCodec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
-        """The byte values with which the encoding can begin."""
         return self.raw.first_byte_alphabet.union(_NUL_ALPHABET)
 
     def pack(self, internal: Any) -> bytes:
-        """Return a string as bytes ended by 00."""
         return self.raw.pack(internal) + b"\0"
 
     def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
-        """Return a fast function from a value to bytes ended by 00."""
         if not self.raw.is_text:
             return super().compile_packer(to_internal)
         return lambda value: to_internal(value).encode() + b"\0"
 
     def unpack(self, piece: bytes) -> Any:
-        """Return a string from bytes ended by 00."""
         return self.raw.unpack(piece[:-1])
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
-        """Return strings from bytes ended by 00."""
         spans = pieces.to_sliced()
         return SlicedByteColumn(spans.data, spans.starts, spans.inner_lengths - 1)
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the value that begins at a position of a key ends."""
         end = data.find(b"\0", at)
         if end < 0:
             raise InvalidArgument(
@@ -145,11 +134,9 @@ class TerminatedCodec(_StringCodec):
         return end + 1
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
-        """Return strings as bytes ended by 00."""
         return SlicedByteColumn(internal.data, internal.starts, internal.inner_lengths, b"\0")
 
     def to_descending(self) -> Codec:
-        """Return the codec that sorts in the opposite order."""
         return ComplementedCodec(self)
 
 
@@ -168,18 +155,15 @@ class EscapedCodec(_StringCodec):
         )
 
     def pack(self, internal: Any) -> bytes:
-        """Return a byte string as escaped bytes ended by 00 01."""
         return self.raw.pack(internal).replace(b"\0", b"\0\xff") + b"\0\1"
 
     def unpack(self, piece: bytes) -> Any:
-        """Return a byte string from escaped bytes ended by 00 01."""
         escaped = piece[:-2]
         if escaped.count(b"\0") != escaped.count(b"\0\xff"):
             raise InvalidArgument("", f"the bytes {piece.hex()} have a 00 without a following ff")
         return self.raw.unpack(escaped.replace(b"\0\xff", b"\0"))
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the value that begins at a position of a key ends."""
         end = data.find(b"\0\1", at)
         if end < 0:
             raise InvalidArgument(
@@ -190,11 +174,9 @@ class EscapedCodec(_StringCodec):
         return end + 2
 
     def pack_prefix(self, prefix: Any) -> bytes | None:
-        """Return the bytes with which the encodings of all values with a prefix begin."""
         return self.raw.pack(prefix).replace(b"\0", b"\0\xff")
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
-        """Return byte strings as escaped bytes ended by 00 01."""
         if bool((internal.data == 0).any()):
             return SlicedByteColumn.from_list([self.pack(value) for value in internal.tolist()])
         return SlicedByteColumn(internal.data, internal.starts, internal.inner_lengths, b"\0\1")
@@ -216,22 +198,18 @@ class UnterminatedCodec(_StringCodec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
-        """The byte values with which the encoding can begin."""
         # After an empty value, the bytes of the next part come first.
         return self.raw.first_byte_alphabet if self.terminated_codec is not None else self.alphabet
 
     def compile_packer(self, to_internal: Callable[[Any], Any]) -> Packer:
-        """Return a fast function from a value to bytes without a terminator."""
         if not self.raw.is_text:
             return super().compile_packer(to_internal)
         return lambda value: to_internal(value).encode()
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
-        """Return strings from bytes without a terminator."""
         return pieces.to_sliced()
 
     def to_descending(self) -> Codec:
-        """Return the codec that sorts in the opposite order."""
         return ComplementedCodec(self.terminated_codec or self)
 
 
@@ -251,11 +229,9 @@ class PaddedCodec(_StringCodec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
-        """The byte values with which the encoding can begin."""
         return self.raw.first_byte_alphabet.union(_NUL_ALPHABET)
 
     def pack(self, internal: Any) -> bytes:
-        """Return a text as bytes padded with 00."""
         piece = self.raw.pack(internal)
         if len(piece) > self.width:
             raise self._build_length_error(internal, piece)
@@ -267,15 +243,12 @@ class PaddedCodec(_StringCodec):
         return InvalidArgument("", what, f"at most {pluralize(self.width, 'byte')}")
 
     def restrict_domain(self, domain: Domain) -> Domain:
-        """Return the values of a domain that the encoding can store."""
         return domain.limit_length(0, self.width)
 
     def unpack(self, piece: bytes) -> Any:
-        """Return a text from bytes padded with 00."""
         return self.raw.unpack(piece.rstrip(b"\0"))
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
-        """Return texts as bytes padded with 00."""
         if len(internal) and int(internal.inner_lengths.max()) > self.width:
             row = int(internal.inner_lengths.argmax())
             piece = internal[row : row + 1].data.tobytes()
@@ -307,7 +280,6 @@ class FixedLengthCodec(_StringCodec):
         self.cardinality = cardinality
 
     def pack(self, internal: Any) -> bytes:
-        """Return a byte string as bytes of one length."""
         piece = self.raw.pack(internal)
         if len(piece) != self.width:
             raise self._build_length_error(internal, piece)
@@ -319,15 +291,12 @@ class FixedLengthCodec(_StringCodec):
         return InvalidArgument("", what, f"exactly {pluralize(self.width, 'byte')}")
 
     def restrict_domain(self, domain: Domain) -> Domain:
-        """Return the values of a domain that the encoding can store."""
         return domain.limit_length(self.width, self.width)
 
     def unpack_batch(self, pieces: ByteColumn) -> Any:
-        """Return byte strings from bytes of one length."""
         return pieces.to_sliced()
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
-        """Return byte strings as bytes of one length."""
         if bool((internal.inner_lengths != self.width).any()):
             row = int((internal.inner_lengths != self.width).argmax())
             piece = internal[row : row + 1].data.tobytes()
@@ -351,23 +320,18 @@ class HexCodec(_StringCodec):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
-        """The byte values with which the encoding can begin."""
         return self.alphabet
 
     def pack(self, internal: str) -> bytes:
-        """Return a hexadecimal text as bytes of two digits each."""
         return bytes.fromhex(internal)
 
     def unpack(self, piece: bytes) -> str:
-        """Return a hexadecimal text from bytes of two digits each."""
         return piece.hex()
 
     def pack_prefix(self, prefix: Any) -> bytes | None:
-        """Return the bytes with which the encodings of all values with a prefix begin."""
         return None
 
     def pack_batch(self, internal: SlicedByteColumn) -> ByteColumn:
-        """Return hexadecimal texts as bytes of two digits each."""
         digits = internal.to_fixed(2 * self.width).to_matrix()
         letters = (digits > 57).astype(digits.dtype)
         nibbles = digits - 48 - 39 * letters

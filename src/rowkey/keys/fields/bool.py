@@ -32,7 +32,6 @@ class BoolField(FieldType):
 
     @property
     def domain(self) -> ChoiceDomain:
-        """The values that a boolean can have."""
         return ChoiceDomain((False, True))
 
     def to_internal(self, value: Value) -> int:
@@ -44,34 +43,27 @@ class BoolField(FieldType):
         return int(value)
 
     def from_internal(self, internal: Any) -> bool:
-        """Return a boolean from its internal form."""
         return bool(internal)
 
     def parse(self, text: str) -> bool:
-        """Return the value of a boolean written as text."""
         value = _BOOL_TEXTS.get(text.strip().lower())
         if value is None:
             raise InvalidArgument("", f"{text[:40]!r} is not a boolean", "true, false, 1 or 0")
         return value
 
     def format_value(self, value: Value) -> str:
-        """Return a boolean as text that `parse` reads back."""
         return "true" if value else "false"
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a boolean."""
         return BigEndianCodec(1, 0, 1)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a boolean."""
         return BigEndianCodec(1, 0, 1)
 
     def build_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of a column of booleans."""
         return pa.bool_()
 
     def to_internal_batch(self, array: pa.Array) -> Any:
-        """Return the internal forms of an Arrow column of booleans."""
         if pa.types.is_boolean(array.type):
             return array.to_numpy(zero_copy_only=False).astype(np.int64)
         values = list_values(array)

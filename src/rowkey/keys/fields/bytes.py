@@ -43,7 +43,6 @@ class BytesField(BytesBasedField):
 
     @property
     def domain(self) -> BytesDomain:
-        """The values that a byte string can have."""
         return BytesDomain(self.max_bytes or 64)
 
     def to_internal(self, value: Value) -> bytes:
@@ -61,13 +60,11 @@ class BytesField(BytesBasedField):
         return bytes(value)
 
     def parse(self, text: str) -> bytes:
-        """Return the value of a byte string written as text."""
         return self.to_internal(
             convert_value(bytes.fromhex, text, "a string of hexadecimal digits")
         )
 
     def format_value(self, value: Value) -> str:
-        """Return a byte string as text that `parse` reads back."""
         return bytes(value).hex()
 
     def build_raw_format(self) -> RawFormat:
@@ -75,7 +72,6 @@ class BytesField(BytesBasedField):
         return RawFormat(0, self.max_bytes, is_text=False)
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a byte string."""
         raw = self.build_raw_format()
         if encoding == "fixed":
             return FixedLengthCodec(raw, *arguments)
@@ -84,15 +80,12 @@ class BytesField(BytesBasedField):
         return UnterminatedCodec(raw) if encoding == "raw" else EscapedCodec(raw)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a byte string."""
         return UnterminatedCodec(self.build_raw_format())
 
     def build_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of a column of byte strings."""
         return pa.binary()
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
-        """Return the internal forms of an Arrow column of byte strings."""
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             array = pa.array([self.parse(text) for text in array.to_pylist()], pa.binary())
         spans = to_byte_column(array)

@@ -54,7 +54,6 @@ class ChoiceField(FieldType):
 
     @property
     def domain(self) -> ChoiceDomain:
-        """The values that a choice can have."""
         return ChoiceDomain(self.choices)
 
     def to_internal(self, value: Value) -> int:
@@ -72,15 +71,12 @@ class ChoiceField(FieldType):
         return index
 
     def from_internal(self, internal: Any) -> str:
-        """Return a choice from its internal form."""
         return self.choices[int(internal)]
 
     def parse(self, text: str) -> str:
-        """Return the value of a choice written as text."""
         return self.choices[self.to_internal(text)]
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a choice."""
         if encoding == "text":
             return ChoiceTextCodec(self.choices, TerminatedCodec(self._build_raw_format()))
         width = 2 if encoding == "u16" or len(self.choices) > 256 else 1
@@ -96,7 +92,6 @@ class ChoiceField(FieldType):
         return RawFormat(min(lengths), max(lengths), is_text=True)
 
     def to_internal_batch(self, array: pa.Array) -> Any:
-        """Return the internal forms of an Arrow column of choices."""
         return np.array([self.to_internal(value) for value in list_values(array)], np.int64)
 
     def check_compatibility(self, new: FieldType) -> Compatibility:
@@ -107,12 +102,7 @@ class ChoiceField(FieldType):
 
 
 class ChoiceTextCodec(Codec):
-    """Encodes the index of a choice as the bytes of its text.
-
-    Args:
-        choices: the texts by index.
-        base: the encoding of the texts.
-    """
+    """Encodes the index of a choice as the bytes of its text."""
 
     order = Order.NONE
 
@@ -131,7 +121,6 @@ class ChoiceTextCodec(Codec):
 
     @property
     def byte_layout(self) -> object:
-        """A value that is equal for two codecs that write the same bytes."""
         return (type(self), self.base.byte_layout)
 
     def pack(self, internal: int) -> bytes:
@@ -148,7 +137,6 @@ class ChoiceTextCodec(Codec):
         return self.choices.index(text)
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the value that begins at a position of a key ends."""
         return self.base.find_end(data, at)
 
     def pack_batch(self, internal: Any) -> ByteColumn:

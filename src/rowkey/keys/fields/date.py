@@ -44,7 +44,6 @@ class DateField(FieldType):
 
     @property
     def domain(self) -> MappedDomain:
-        """The values that a date can have."""
         return MappedDomain(
             IntegerDomain(FIRST_DAY, LAST_DAY, _GENERATED_START_DAY), self.from_internal
         )
@@ -58,7 +57,6 @@ class DateField(FieldType):
         return (value - _EPOCH).days
 
     def from_internal(self, internal: Any) -> date:
-        """Return a date from its internal form."""
         try:
             return _EPOCH + timedelta(days=int(internal))
         except OverflowError:
@@ -76,22 +74,18 @@ class DateField(FieldType):
         return value
 
     def format_value(self, value: Value) -> str:
-        """Return a date as text that `parse` reads back."""
         return str(value.isoformat())
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a date."""
         if encoding == "calendar":
             return CalendarDateCodec()
         # Wider than the calendar: a time interval may begin before its first day.
         return build_signed_codec(4)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a date."""
         return build_twos_complement_codec(4, -(1 << 31), (1 << 31) - 1)
 
     def build_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of a column of dates."""
         return pa.date32()
 
     def build_number_column(self, numbers: IntArray) -> pa.Array:
@@ -99,7 +93,6 @@ class DateField(FieldType):
         return pa.array(numbers).cast(pa.int32()).cast(pa.date32())
 
     def to_internal_batch(self, array: pa.Array) -> Any:
-        """Return the internal forms of an Arrow column of dates."""
         arrow_type = array.type
         if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
             values = [self.to_internal(self.parse(text)) for text in array.to_pylist()]

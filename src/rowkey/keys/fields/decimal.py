@@ -72,7 +72,6 @@ class DecimalField(FieldType):
 
     @property
     def domain(self) -> DecimalDomain:
-        """The values that a decimal number can have."""
         return DecimalDomain(self.precision, self.scale)
 
     def to_internal(self, value: Value) -> int:
@@ -107,11 +106,9 @@ class DecimalField(FieldType):
         return int(scaled)
 
     def from_internal(self, internal: Any) -> Number:
-        """Return a decimal number from its internal form."""
         return Number(int(internal)).scaleb(-self.scale, _EXACT_CONTEXT)
 
     def parse(self, text: str) -> Number:
-        """Return the value of a decimal number written as text."""
         digits = text.strip()
         if len(digits) > MAX_TEXT_LENGTH:
             what = f"{text[:60]!r}… has {len(digits):,} characters"
@@ -137,21 +134,17 @@ class DecimalField(FieldType):
         return Compatibility.WIDER if self.precision < new.precision else Compatibility.BREAKS
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a decimal number."""
         return BigEndianCodec(
             self.width, -self.max_unscaled, self.max_unscaled, bias=1 << 8 * self.width - 1
         )
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a decimal number."""
         return build_twos_complement_codec(self.width, -self.max_unscaled, self.max_unscaled)
 
     def build_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of a column of decimal numbers."""
         return pa.decimal128(self.precision, self.scale)
 
     def to_internal_batch(self, array: pa.Array) -> Any:
-        """Return the internal forms of an Arrow column of decimal numbers."""
         values = list_values(array)
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             values = list(map(self.parse, values))

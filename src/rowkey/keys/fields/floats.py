@@ -33,7 +33,6 @@ class FloatField(FieldType):
 
     @property
     def domain(self) -> FloatDomain:
-        """The values that a floating-point number can have."""
         return FloatDomain(8 * self.width)
 
     def to_internal(self, value: Value) -> float:
@@ -81,23 +80,18 @@ class FloatField(FieldType):
         return number
 
     def format_value(self, value: Value) -> str:
-        """Return a floating-point number as text that `parse` reads back."""
         return repr(self.to_internal(value))
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a floating-point number."""
         return OrderedFloatCodec(self.width)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a floating-point number."""
         return PlainFloatCodec(self.width)
 
     def build_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of a column of floating-point numbers."""
         return pa.float32() if self.width == 4 else pa.float64()
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
-        """Return a text column as numbers, if Arrow parses it as `parse` does; else None."""
         if self.width == 4:  # `parse` rounds to 64 bits first
             return None
         try:
@@ -112,7 +106,6 @@ class FloatField(FieldType):
         return pc.add(numbers, 0.0)  # -0.0 is 0.0
 
     def to_internal_batch(self, array: pa.Array) -> Any:
-        """Return the internal forms of an Arrow column of floating-point numbers."""
         dtype = f"f{self.width}"
         if not pa.types.is_floating(array.type):
             return np.array([self.to_internal(v) for v in self._parse_numbers(array)], dtype)
@@ -128,17 +121,14 @@ class FloatField(FieldType):
         return rounded + rounded.dtype.type(0)
 
     def _parse_numbers(self, array: pa.Array) -> list[Any]:
-        """Return the values of an array; texts are parsed."""
         values = list_values(array)
         is_text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
         return list(map(self.parse, values)) if is_text else values
 
     def build_column(self, internal: Any) -> pa.Array:
-        """Return internal forms as an Arrow column of floating-point numbers."""
         return pa.array(internal, self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
-        """Return floating-point numbers from their internal forms."""
         return list(map(float, internal.tolist()))
 
 

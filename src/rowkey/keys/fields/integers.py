@@ -50,7 +50,6 @@ class IntegerField(FieldType):
 
     @property
     def domain(self) -> IntegerDomain:
-        """The values that a whole number can have."""
         return IntegerDomain(*self.number_range)
 
     def to_internal(self, value: Value) -> int:
@@ -63,26 +62,21 @@ class IntegerField(FieldType):
         return int(value)
 
     def parse(self, text: str) -> int:
-        """Return the value of a whole number written as text."""
         return self.to_internal(parse_whole_number(text))
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a whole number."""
         sign, width = _ENCODING_WIDTHS[encoding or self.name]
         codec = build_signed_codec(width) if sign == "i" else build_unsigned_codec(width)
         low, high = max(self.number_range[0], codec.low), min(self.number_range[1], codec.high)
         return BigEndianCodec(width, low, high, bias=codec.bias)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a whole number."""
         return build_twos_complement_codec(self.bits // 8, *self.number_range)
 
     def build_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of a column of whole numbers."""
         return getattr(pa, f"{'' if self.has_sign else 'u'}int{self.bits}")()
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
-        """Return a text column as whole numbers, if Arrow parses it as `parse` does; else None."""
         # Arrow takes leading zeros of any number, and `parse` does not.
         longest = pc.max(pc.binary_length(array)).as_py()
         if _can_contain_hex(array) or (longest or 0) > _MAX_DIGITS:
@@ -93,7 +87,6 @@ class IntegerField(FieldType):
             return None
 
     def to_internal_batch(self, array: pa.Array) -> IntArray:
-        """Return the internal forms of an Arrow column of whole numbers."""
         numbers = to_whole_numbers(array, self.parse)
         low, high = self.number_range
         for extreme in (numbers.min(), numbers.max()) if len(numbers) else ():
@@ -102,11 +95,9 @@ class IntegerField(FieldType):
         return numbers
 
     def build_column(self, internal: Any) -> pa.Array:
-        """Return internal forms as an Arrow column of whole numbers."""
         return pa.array(internal).cast(self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
-        """Return whole numbers from their internal forms."""
         return list(map(int, internal.tolist()))
 
 

@@ -64,7 +64,6 @@ class TextField(TextBasedField):
 
     @property
     def domain(self) -> TextDomain:
-        """The values that a text can have."""
         return TextDomain(self.max_bytes or 64)
 
     def to_internal(self, value: Value) -> str:
@@ -103,7 +102,6 @@ class TextField(TextBasedField):
             )
 
     def parse(self, text: str) -> str:
-        """Return the value of a text written as text."""
         return self.to_internal(text)
 
     def build_raw_format(self) -> RawFormat:
@@ -111,7 +109,6 @@ class TextField(TextBasedField):
         return RawFormat(0, self.max_bytes, is_text=True)
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a text."""
         raw = self.build_raw_format()
         if encoding == "fixed":
             return PaddedCodec(raw, *arguments)
@@ -120,11 +117,9 @@ class TextField(TextBasedField):
         return UnterminatedCodec(raw) if encoding == "raw" else TerminatedCodec(raw)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a text."""
         return UnterminatedCodec(self.build_raw_format())
 
     def is_internal_form(self, array: pa.Array) -> bool:
-        """Return whether every text of an Arrow column is an internal form already."""
         if self.is_nfc or not (
             pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
         ):
@@ -161,7 +156,6 @@ class HexField(TextBasedField):
 
     @property
     def domain(self) -> HexDomain:
-        """The values that a hexadecimal text can have."""
         return HexDomain(self.width)
 
     def to_internal(self, value: Value) -> str:
@@ -176,11 +170,9 @@ class HexField(TextBasedField):
         return lower
 
     def parse(self, text: str) -> str:
-        """Return the value of a hexadecimal text written as text."""
         return self.to_internal(text.strip())
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a hexadecimal text."""
         if encoding == "bytes":
             if self.width % 2:
                 raise InvalidArgument(
@@ -193,11 +185,9 @@ class HexField(TextBasedField):
         return FixedLengthCodec(raw, self.width)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a hexadecimal text."""
         return self.build_codec("", ())
 
     def is_internal_form(self, array: pa.Array) -> bool:
-        """Return whether every text of an Arrow column is an internal form already."""
         return False
 
 
@@ -222,7 +212,6 @@ class DigitsField(TextBasedField):
 
     @property
     def domain(self) -> TextDomain:
-        """The values that a text of digits can have."""
         return TextDomain(self.width, "0123456789", self.width)
 
     def to_internal(self, value: Value) -> str:
@@ -244,17 +233,14 @@ class DigitsField(TextBasedField):
         return self.to_internal(text.strip())
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a text of digits."""
         return FixedLengthCodec(
             RawFormat(self.width, self.width, is_text=True, alphabet=DIGITS), self.width
         )
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a text of digits."""
         return self.build_codec("", ())
 
     def is_internal_form(self, array: pa.Array) -> bool:
-        """Return whether every text of an Arrow column is an internal form already."""
         if not str(array.type).endswith("string"):
             return False
         lengths = pc.equal(pc.binary_length(array), self.width)

@@ -44,7 +44,6 @@ class TimestampField(FieldType):
 
     @property
     def domain(self) -> IntegerDomain:
-        """The values that a time can have."""
         return IntegerDomain(0, MAX_TIMESTAMP, GENERATED_START_S * self.units_per_second)
 
     def to_internal(self, value: Value) -> int:
@@ -143,7 +142,6 @@ class TimestampField(FieldType):
         return f"{text}.{fraction:0{digits}d}Z" if digits else f"{text}Z"
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a time."""
         if encoding == "u32":
             fraction = Message("residue.second_fraction", "the fraction of the second")
             lost_detail = fraction if self.units_per_second > 1 else ""
@@ -155,15 +153,12 @@ class TimestampField(FieldType):
         return BigEndianCodec(8, 0, MAX_TIMESTAMP, top=MAX_TIMESTAMP)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a time."""
         return build_twos_complement_codec(8, 0, MAX_TIMESTAMP)
 
     def build_arrow_type(self) -> pa.DataType:
-        """Return the Arrow type of a column of times."""
         return pa.timestamp(self.unit, "UTC")
 
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
-        """Return a text column as times, if Arrow parses it as `parse` does; else None."""
         first = str(array[0]) if len(array) else ""
         if "-" not in first[:8]:
             return self._cast_digits(array)
@@ -191,7 +186,6 @@ class TimestampField(FieldType):
             return None
 
     def to_internal_batch(self, array: pa.Array) -> IntArray:
-        """Return the internal forms of an Arrow column of times."""
         counts = self._to_counts(array)
         if pa.types.is_uint64(counts.type) or not pa.types.is_integer(counts.type):
             counts = pa.array(
@@ -223,11 +217,9 @@ class TimestampField(FieldType):
         return array
 
     def build_column(self, internal: Any) -> pa.Array:
-        """Return internal forms as an Arrow column of times."""
         return pa.array(internal, pa.int64()).cast(self.build_arrow_type())
 
     def from_internal_batch(self, internal: Any) -> list[Value]:
-        """Return times from their internal forms."""
         return list(map(int, internal.tolist()))
 
 

@@ -37,7 +37,6 @@ class UuidField(BytesBasedField):
 
     @property
     def domain(self) -> MappedDomain:
-        """The values that a UUID can have."""
         return MappedDomain(BytesDomain(16, 16), self.from_internal, format_uuids)
 
     def to_internal(self, value: Value) -> bytes:
@@ -52,24 +51,19 @@ class UuidField(BytesBasedField):
         return uuid_bytes
 
     def to_internal_batch(self, array: pa.Array) -> SlicedByteColumn:
-        """Return the internal forms of an Arrow column of UUIDs."""
         found = parse_uuids(array)
         return super().to_internal_batch(array) if found is None else found
 
     def from_internal(self, internal: Any) -> str:
-        """Return a UUID from its internal form."""
         return str(UUID(bytes=internal))
 
     def parse(self, text: str) -> str:
-        """Return the value of a UUID written as text."""
         return self.from_internal(self.to_internal(text.strip()))
 
     def build_codec(self, encoding: str, arguments: tuple[int, ...]) -> Codec:
-        """Return the codec of an encoding of a UUID."""
         return FixedLengthCodec(RawFormat(16, 16, is_text=False), 16, cardinality=256**16)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec whose bytes `digest` and `truncate` use for a UUID."""
         return self.build_codec("", ())
 
 

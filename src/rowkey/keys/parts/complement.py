@@ -39,57 +39,44 @@ class ComplementPart(Part):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the inverted part in bytes, and how its end is found."""
         return self.base.framing
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
-        """The byte values with which the inverted part can begin."""
         return self.base.first_byte_alphabet.complement()
 
     def encode(self, row: Row) -> bytes:
-        """Return the inverted part of one row as bytes."""
         return complement_bytes(self.base.encode(row))
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the inverted part."""
         base = self.base.compile_encoder()
         return lambda row: complement_bytes(base(row))
 
     def residue(self, name: str) -> Residue:
-        """Return what the inverted part loses of a field's value."""
         return self.base.residue(name)
 
     def images(self, bounds: Bounds) -> Images:
-        """Return the bytes that the inverted part can have in the rows of a read."""
         return self.base.images(bounds).complement()
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the inverted part that begins at a position of a key ends."""
         return at + self.base.find_end(complement_bytes(data[at:]), 0)
 
     def decode(self, piece: bytes) -> dict[str, Value]:
-        """Return the field values that can be read back from the inverted part."""
         return self.base.decode(complement_bytes(piece))
 
     def check(self, piece: bytes) -> None:
-        """Raise InvalidArgument unless the bytes can be the inverted part of some row."""
         self.base.check(complement_bytes(piece))
 
     def describe_encoding(self) -> str:
-        """Describe in words how the inverted part is written as bytes."""
         return f"every bit inverted of: {self.base.describe_encoding()}"
 
     def format_piece(self, piece: bytes) -> str:
-        """Return the bytes of the inverted part in readable form."""
         return self.base.format_piece(complement_bytes(piece))
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the inverted part of many rows as bytes."""
         return self.base.encode_distinct(columns).complement()
 
     def check_compatibility(self, new: Part) -> Compatibility:
-        """Return what happens to stored rows if the inverted part is declared differently."""
         return (
             self.base.check_compatibility(new.base)
             if isinstance(new, ComplementPart)
@@ -97,11 +84,9 @@ class ComplementPart(Part):
         )
 
     def to_descending(self) -> Part:
-        """Return the inverted part in the opposite order."""
         return self.base
 
     def to_plain(self) -> Part:
-        """Return the inverted part as bytes without terminator, bias or sign flip."""
         return self.base.to_plain()
 
     def __repr__(self) -> str:

@@ -26,24 +26,19 @@ class ConstantPart(Part):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the constant in bytes, and how its end is found."""
         return Framing.from_width(len(self.value))
 
     def encode(self, row: Row) -> bytes:
-        """Return the constant of one row as bytes."""
         return self.value
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the constant."""
         value = self.value
         return lambda _: value
 
     def images(self, bounds: Bounds) -> Images:
-        """Return the bytes that the constant can have in the rows of a read."""
         return Images.from_points((self.value,), exact=True)
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the constant that begins at a position of a key ends."""
         end = super().find_end(data, at)
         if data[at:end] != self.value:
             raise InvalidArgument(
@@ -54,15 +49,12 @@ class ConstantPart(Part):
         return end
 
     def describe_encoding(self) -> str:
-        """Describe in words how the constant is written as bytes."""
         return f"the bytes {self.value.hex()}"
 
     def format_piece(self, piece: bytes) -> str:
-        """Return the bytes of the constant in readable form."""
         return piece.decode("ascii", "backslashreplace")
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the constant of many rows as bytes."""
         return FixedByteColumn.from_repeated(self.value, len(columns))
 
     def __repr__(self) -> str:

@@ -47,17 +47,14 @@ class FieldPart(Part):
 
     @property
     def title(self) -> str:
-        """The name of the field in messages."""
         return f"{self.field.name}, which is {self.field.type.name}"
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the field in bytes, and how its end is found."""
         return self.codec.framing
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
-        """The byte values with which the field can begin."""
         return self.codec.first_byte_alphabet
 
     @property
@@ -67,11 +64,9 @@ class FieldPart(Part):
         return None if encoding is None else FieldRef(self.field.name, encoding)
 
     def encode(self, row: Row) -> bytes:
-        """Return the field of one row as bytes."""
         return self.pack_internal(self.field.to_internal(row[self.field.name]))
 
     def restrict_domain(self, name: str, domain: Domain) -> Domain:
-        """Return the values of a field's domain that the field can store."""
         return self.codec.restrict_domain(domain) if name == self.field.name else domain
 
     def pack_internal(self, internal: Any) -> bytes:
@@ -97,7 +92,6 @@ class FieldPart(Part):
             raise self.field.to_row_error(refusal) from None
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the field."""
         field, name = self.field, self.field.name
         pack = self.codec.compile_packer(field.type.to_internal)
 
@@ -115,11 +109,9 @@ class FieldPart(Part):
         )
 
     def residue(self, name: str) -> Residue:
-        """Return what the field loses of a field's value."""
         return self.codec.residue if name == self.field.name else super().residue(name)
 
     def images(self, bounds: Bounds) -> Images:
-        """Return the bytes that the field can have in the rows of a read."""
         match bounds.get(self.field.name):
             case None:
                 return self._unbounded_images
@@ -184,26 +176,21 @@ class FieldPart(Part):
         return Images.from_prefixes(encoded_prefix, encoded_prefix, exact=True)
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the field that begins at a position of a key ends."""
         return self.codec.find_end(data, at)
 
     def decode(self, piece: bytes) -> dict[str, Value]:
-        """Return the field values that can be read back from the field."""
         internal = self.codec.unpack(piece)
         if not self.codec.residue.is_empty:
             return {}
         return {self.field.name: self.field.type.from_internal(internal)}
 
     def check(self, piece: bytes) -> None:
-        """Raise InvalidArgument unless the bytes can be the field of some row."""
         self.codec.unpack(piece)
 
     def check_batch(self, pieces: ByteColumn) -> None:
-        """Raise InvalidArgument unless each byte string can be the field of some row."""
         self.codec.unpack_batch(pieces)
 
     def describe_encoding(self) -> str:
-        """Describe in words how the field is written as bytes."""
         encoding = self.field.type.encodings[self.reference.encoding]
         arguments = zip(encoding.arguments, self.reference.arguments, strict=True)
         argument_text = ", ".join(f"{name} = {value}" for name, value in arguments)
@@ -211,16 +198,13 @@ class FieldPart(Part):
         return f"{text} ({argument_text})" if argument_text else text
 
     def format_piece(self, piece: bytes) -> str:
-        """Return the bytes of the field in readable form."""
         value = self.field.type.from_internal(self.codec.unpack(piece))
         return self.field.type.format_value(value)
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the field of many rows as bytes."""
         return self.pack_internal_batch(columns.find_values(self.field.name))
 
     def find_ends(self, keys: EncodedKeys, at: IntArray) -> IntArray:
-        """Return where the field ends in each of many keys."""
         terminator = self.codec.terminator
         return (
             keys.find_after(terminator, at)
@@ -229,7 +213,6 @@ class FieldPart(Part):
         )
 
     def decode_batch(self, pieces: ByteColumn) -> dict[str, Any]:
-        """Return the field values that can be read back from the field of many keys."""
         if not self.codec.residue.is_empty:
             return {}
         values = self.codec.unpack_batch(pieces)
@@ -250,11 +233,9 @@ class FieldPart(Part):
         return type(self)(self.field, codec, self.reference)
 
     def to_descending(self) -> FieldPart:
-        """Return the field in the opposite order."""
         return self.replace_codec(self.codec.to_descending())
 
     def to_plain(self) -> FieldPart:
-        """Return the field as bytes without terminator, bias or sign flip."""
         if self.reference.encoding:
             raise InvalidArgument(
                 "",
@@ -315,28 +296,22 @@ class NumberFieldPart(FieldPart, NumberPart):
         self.unit_ns = self.number_resolution_ns = field.type.unit_ns
 
     def compute_number(self, row: Row) -> int:
-        """Return the field of one row as a whole number."""
         return int(self.field.to_internal(row[self.field.name]))
 
     def compute_numbers(self, columns: ColumnBatch) -> IntArray:
-        """Return the field of many rows as whole numbers."""
         numbers: IntArray = columns.find_values(self.field.name)
         return numbers
 
     def pack(self, number: int) -> bytes:
-        """Return the bytes of the field from its whole number."""
         return self.pack_internal(number)
 
     def pack_batch(self, numbers: IntArray) -> ByteColumn:
-        """Return the bytes of the field from many whole numbers."""
         return self.pack_internal_batch(numbers)
 
     def unpack(self, piece: bytes) -> int:
-        """Return the whole number of the field from its bytes."""
         return int(self.codec.unpack(piece))
 
     def to_field_value(self, number: int) -> Value:
-        """Return the value of the field that a whole number of the field stands for."""
         return self.field.type.from_internal(number)
 
 

@@ -52,7 +52,6 @@ class NullablePart(Part):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the nullable part in bytes, and how its end is found."""
         max_bytes = (
             None if self.inner.framing.max_bytes is None else self.inner.framing.max_bytes + 1
         )
@@ -60,11 +59,9 @@ class NullablePart(Part):
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
-        """The byte values with which the nullable part can begin."""
         return Alphabet(NULL_MARKER + PRESENT_MARKER)
 
     def encode(self, row: Row) -> bytes:
-        """Return the nullable part of one row as bytes."""
         return (
             NULL_MARKER
             if row.get(self.field_name) is None
@@ -72,12 +69,10 @@ class NullablePart(Part):
         )
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the nullable part."""
         name, inner = self.field_name, self.inner.compile_encoder()
         return lambda row: NULL_MARKER if row.get(name) is None else PRESENT_MARKER + inner(row)
 
     def residue(self, name: str) -> Residue:
-        """Return what the nullable part loses of a field's value."""
         return self.inner.residue(name)
 
     def images(self, bounds: Bounds) -> Images:
@@ -106,7 +101,6 @@ class NullablePart(Part):
         return Images(None, (PrefixInterval(b"", NULL_MARKER), *intervals), exact)
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the nullable part that begins at a position of a key ends."""
         marker = data[at : at + 1]
         if marker == NULL_MARKER:
             return at + 1
@@ -119,29 +113,24 @@ class NullablePart(Part):
         return self.inner.find_end(data, at + 1)
 
     def decode(self, piece: bytes) -> dict[str, Value]:
-        """Return the field values that can be read back from the nullable part."""
         if piece[:1] == PRESENT_MARKER:
             return self.inner.decode(piece[1:])
         return {self.field_name: None} if self.inner.residue(self.field_name).is_empty else {}
 
     def check(self, piece: bytes) -> None:
-        """Raise InvalidArgument unless the bytes can be the nullable part of some row."""
         if piece[:1] == PRESENT_MARKER:
             self.inner.check(piece[1:])
 
     def describe_encoding(self) -> str:
-        """Describe in words how the nullable part is written as bytes."""
         return (
             "00 for null, nothing at the end of a key; otherwise 01, then "
             f"{self.inner.describe_encoding()}"
         )
 
     def format_piece(self, piece: bytes) -> str:
-        """Return the bytes of the nullable part in readable form."""
         return self.inner.format_piece(piece[1:]) if piece[:1] == PRESENT_MARKER else "null"
 
     def check_compatibility(self, new: Part) -> Compatibility:
-        """Return what happens to stored rows if the nullable part is declared differently."""
         return (
             self.inner.check_compatibility(new.inner)
             if isinstance(new, NullablePart)
@@ -150,11 +139,9 @@ class NullablePart(Part):
 
     @property
     def children(self) -> tuple[Part, ...]:
-        """The parts inside of the nullable part."""
         return (self.inner,)
 
     def to_descending(self) -> Part:
-        """Return the nullable part in the opposite order."""
         return NullablePart(build_descending_part(self.inner))
 
     def find_nulls(self, columns: ColumnBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -163,7 +150,6 @@ class NullablePart(Part):
         return np.zeros(len(columns), np.bool_) if nulls is None else nulls
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the nullable part of many rows as bytes."""
         column = columns.columns[self.field_name]
         if column.codes is None:
             return concatenate_columns(

@@ -52,7 +52,6 @@ class NumberedPrefix(Transform):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the number in bytes, and how its end is found."""
         return Framing.from_width(self.width)
 
     def build_all_images(self, *, exact: bool) -> Images:
@@ -75,11 +74,9 @@ class NumberedPrefix(Transform):
         return number
 
     def check(self, piece: bytes) -> None:
-        """Raise InvalidArgument unless the bytes can be the number of some row."""
         self.find_number(piece)
 
     def check_batch(self, pieces: ByteColumn) -> None:
-        """Raise InvalidArgument unless each byte string can be the number of some row."""
         if self.form != "bytes":
             super().check_batch(pieces)
             return
@@ -88,7 +85,6 @@ class NumberedPrefix(Transform):
             self.check(int(stored.max()).to_bytes(self.width, "big"))
 
     def normalize_arguments(self) -> Mapping[str, Any]:
-        """Return the arguments that decide the bytes of the number, each in one form."""
         return {**self.arguments, "width": self.width}
 
     def describe_form(self) -> str:
@@ -99,7 +95,6 @@ class NumberedPrefix(Transform):
         return f"{self.width} {digits[self.form]} digits in ASCII"
 
     def format_piece(self, piece: bytes) -> str:
-        """Return the bytes of the number in readable form."""
         return f"{self.name} {self.find_number(piece)}"
 
     def encode_numbers(self, numbers: IntArray) -> ByteColumn:

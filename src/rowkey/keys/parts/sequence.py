@@ -43,7 +43,6 @@ class SequencePart(Part):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the joined parts in bytes, and how its end is found."""
         required_parts = self.parts[: len(self.parts) - self.omittable_count]
         min_bytes = sum(part.framing.min_bytes for part in required_parts)
         part_limits = [part.framing.max_bytes for part in self.parts]
@@ -58,11 +57,9 @@ class SequencePart(Part):
         return Framing(min_bytes, max_bytes, is_self_delimiting=is_self_delimiting)
 
     def encode(self, row: Row) -> bytes:
-        """Return the joined parts of one row as bytes."""
         return self.join_pieces([part.encode(row) for part in self.parts])
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the joined parts."""
         if self.omittable_count:
             encoders = [part.compile_encoder() for part in self.parts]
             return lambda row: self.join_pieces([encode_part(row) for encode_part in encoders])
@@ -90,7 +87,6 @@ class SequencePart(Part):
         return b"".join(pieces)
 
     def residue(self, name: str) -> Residue:
-        """Return what the joined parts loses of a field's value."""
         residues = [part.residue(name) for part in self.parts if name in part.fields]
         return next((r for r in residues if r.is_empty), residues[0] if residues else Residue())
 
@@ -124,7 +120,6 @@ class SequencePart(Part):
         return next(filter(None, reversed(pieces[-self.omittable_count :])), b"")
 
     def decode(self, piece: bytes) -> dict[str, Value]:
-        """Return the field values that can be read back from the joined parts."""
         values: dict[str, Value] = {}
         for part, part_piece in zip(self.parts, self.split_pieces(piece), strict=True):
             values |= (
@@ -135,7 +130,6 @@ class SequencePart(Part):
         return values
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the joined parts of many rows as bytes."""
         return concatenate_columns(self.encode_parts(columns))
 
     def encode_parts(self, columns: ColumnBatch) -> list[ByteColumn]:

@@ -69,7 +69,6 @@ class TimeFloorPart(Transform, NumberPart):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the rounded time in bytes, and how its end is found."""
         return self.base.framing
 
     def floor_number(self, number: int) -> int:
@@ -78,33 +77,26 @@ class TimeFloorPart(Transform, NumberPart):
         return start
 
     def compute_number(self, row: Row) -> int:
-        """Return the rounded time of one row as a whole number."""
         return self.floor_number(self.base.compute_number(row))
 
     def compute_numbers(self, columns: ColumnBatch) -> IntArray:
-        """Return the rounded time of many rows as whole numbers."""
         numbers = self.base.compute_numbers(columns)
         floored: IntArray = numbers - numbers % numbers.dtype.type(self.length_units)
         return floored
 
     def pack(self, number: int) -> bytes:
-        """Return the bytes of the rounded time from its whole number."""
         return self.base.pack(number)
 
     def pack_batch(self, numbers: IntArray) -> ByteColumn:
-        """Return the bytes of the rounded time from many whole numbers."""
         return self.base.pack_batch(numbers)
 
     def unpack(self, piece: bytes) -> int:
-        """Return the whole number of the rounded time from its bytes."""
         return self.base.unpack(piece)
 
     def to_field_value(self, number: int) -> Value:
-        """Return the value of the field that a whole number of the rounded time stands for."""
         return self.base.to_field_value(number)
 
     def check(self, piece: bytes) -> None:
-        """Raise InvalidArgument unless the bytes can be the rounded time of some row."""
         number = self.unpack(piece)
         # The encoding may have rounded the start of the interval down to its own unit.
         first = number + -number % self.length_units
@@ -118,25 +110,20 @@ class TimeFloorPart(Transform, NumberPart):
             raise InvalidArgument("", f"the time {piece.hex()} is not a multiple of {self.length}")
 
     def encode(self, row: Row) -> bytes:
-        """Return the rounded time of one row as bytes."""
         return self.pack(self.compute_number(row))
 
     def describe_encoding(self) -> str:
-        """Describe in words how the rounded time is written as bytes."""
         name = self.fields[0]
         start = f"{name} less its remainder by {self.length_units:,} ({self.length})"
         return f"{start}, encoded as {self.base.describe_encoding()}"
 
     def format_piece(self, piece: bytes) -> str:
-        """Return the bytes of the rounded time in readable form."""
         return self.base.format_piece(piece)
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the rounded time of many rows as bytes."""
         return self.pack_batch(self.compute_numbers(columns))
 
     def images(self, bounds: Bounds) -> Images:
-        """Return the bytes that the rounded time can have in the rows of a read."""
         name = self.fields[0]
         bound = bounds.get(name)
         if not isinstance(bound, Range):
@@ -151,15 +138,12 @@ class TimeFloorPart(Transform, NumberPart):
         return Images.from_prefixes(low or b"", high or b"", exact=False)
 
     def normalize_arguments(self) -> Mapping[str, Any]:
-        """Return the arguments that decide the bytes of the rounded time, each in one form."""
         return {"units": self.length_units}
 
     def to_descending(self) -> Part:
-        """Return the rounded time in the opposite order."""
         return type(self)((build_descending_part(self.base),), self.arguments, self.context)
 
     def to_plain(self) -> Part:
-        """Return the rounded time as bytes without terminator, bias or sign flip."""
         return type(self)((self.base.to_plain(),), self.arguments, self.context)
 
     @classmethod

@@ -144,7 +144,6 @@ class BucketTransform(NumberedPrefix):
         return value is not None and self.heavy_field.to_internal(value) in self.heavy_values
 
     def encode(self, row: Row) -> bytes:
-        """Return the bucket of one row as bytes."""
         if self.m is None:
             return self.number_table[
                 self.hash_to_bucket(b"".join([part.encode(row) for part in self.inputs]))
@@ -166,7 +165,6 @@ class BucketTransform(NumberedPrefix):
         return lambda piece: table[murmur3(piece, 0, False) % n]
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the bucket."""
         derive = self.compile_input_encoder()
         if derive is None:
             return self.encode
@@ -178,7 +176,6 @@ class BucketTransform(NumberedPrefix):
         return lambda row: derive(join([write(row) for write in writers]))
 
     def images(self, bounds: Bounds) -> Images:
-        """Return the bytes that the bucket can have in the rows of a read."""
         pinned = self.find_pinned_images(bounds)
         if pinned is not None and pinned.points is not None and len(pinned.points) <= self.n:
             return pinned.to_inexact()
@@ -200,11 +197,9 @@ class BucketTransform(NumberedPrefix):
         return Images.from_points(pieces, exact=False)
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the bucket of many rows as bytes."""
         return self.encode_numbers(self._compute_buckets(columns))
 
     def _compute_buckets(self, columns: ColumnBatch) -> IntArray:
-        """Return the bucket of each row."""
         from rowkey.keys.batches.batch_hashes import hash_to_numbers
 
         name = self.arguments["hash"]
@@ -238,7 +233,6 @@ class BucketTransform(NumberedPrefix):
         return np.append(marks, False)[columns.columns[name].codes]  # the code of a null is -1
 
     def describe_encoding(self) -> str:
-        """Describe in words how the bucket is written as bytes."""
         hashed = " followed by ".join(f"({part.describe_encoding()})" for part in self.inputs)
         name = self.arguments["hash"]
         text = f"{HASH_DESCRIPTIONS[name]} of {hashed}, modulo {self.n}, in {self.describe_form()}"

@@ -48,11 +48,9 @@ class CodeTransform(Transform):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the id in bytes, and how its end is found."""
         return Framing.from_width(self.width)
 
     def encode(self, row: Row) -> bytes:
-        """Return the id of one row as bytes."""
         value = self.field.normalize(row[self.field.name])
         dictionary: Dictionary = row.get(DICTIONARY_FIELD, self.context.dictionary)
         number = dictionary.assign_id(self.field.name, value, self.cardinality)
@@ -76,20 +74,16 @@ class CodeTransform(Transform):
         return Images.from_points(pieces, exact=True)
 
     def normalize_arguments(self) -> Mapping[str, Any]:
-        """Return the arguments that decide the bytes of the id, each in one form."""
         return {"width": self.width}
 
     def residue(self, name: str) -> Residue:
-        """Return what the id loses of a field's value."""
         return NO_RESIDUE
 
     def decode(self, piece: bytes) -> dict[str, Value]:
-        """Return the field values that can be read back from the id."""
         number = int.from_bytes(piece, "big")
         return {self.field.name: self.context.dictionary.find_value(self.field.name, number)}
 
     def describe_encoding(self) -> str:
-        """Describe in words how the id is written as bytes."""
         return f"the number of {self.field.name} in the table's dictionary, {self.width} bytes"
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:

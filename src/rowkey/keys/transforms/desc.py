@@ -48,71 +48,55 @@ class DescTransform(Transform):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the descending part in bytes, and how its end is found."""
         return self.descending_part.framing
 
     @property
     def first_byte_alphabet(self) -> Alphabet:
-        """The byte values with which the descending part can begin."""
         return self.descending_part.first_byte_alphabet
 
     def encode(self, row: Row) -> bytes:
-        """Return the descending part of one row as bytes."""
         return self.descending_part.encode(row)
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the descending part."""
         return self.descending_part.compile_encoder()
 
     def residue(self, name: str) -> Residue:
-        """Return what the descending part loses of a field's value."""
         return self.descending_part.residue(name)
 
     def images(self, bounds: Bounds) -> Images:
-        """Return the bytes that the descending part can have in the rows of a read."""
         return self.descending_part.images(bounds)
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the descending part that begins at a position of a key ends."""
         return self.descending_part.find_end(data, at)
 
     def find_ends(self, keys: EncodedKeys, at: IntArray) -> IntArray:
-        """Return where the descending part ends in each of many keys."""
         return self.descending_part.find_ends(keys, at)
 
     def decode(self, piece: bytes) -> dict[str, Value]:
-        """Return the field values that can be read back from the descending part."""
         return self.descending_part.decode(piece)
 
     def check(self, piece: bytes) -> None:
-        """Raise InvalidArgument unless the bytes can be the descending part of some row."""
         self.descending_part.check(piece)
 
     def check_batch(self, pieces: ByteColumn) -> None:
-        """Raise InvalidArgument unless each byte string can be the descending part of some row."""
         self.descending_part.check_batch(pieces)
 
     def decode_batch(self, pieces: ByteColumn) -> dict[str, Any]:
-        """Return the field values that can be read back from the descending part of many keys."""
         return self.descending_part.decode_batch(pieces)
 
     def describe_encoding(self) -> str:
-        """Describe in words how the descending part is written as bytes."""
         return (
             f"descending, {self.sole_input.inversion_text} of: "
             f"{self.sole_input.describe_encoding()}"
         )
 
     def format_piece(self, piece: bytes) -> str:
-        """Return the bytes of the descending part in readable form."""
         return self.descending_part.format_piece(piece)
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the descending part of many rows as bytes."""
         return self.descending_part.encode_batch(columns)
 
     def to_descending(self) -> Part:
-        """Return the descending part in the opposite order."""
         return self.sole_input
 
     def to_plain(self) -> Part:

@@ -83,11 +83,9 @@ class DigestTransform(Transform):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the digest in bytes, and how its end is found."""
         return Framing.from_width(2 * self.n if self.is_hex else self.n)
 
     def residue(self, name: str) -> Residue:
-        """Return what the digest loses of a field's value."""
         return TOTAL_RESIDUE
 
     def _truncate_hash(self, data: bytes) -> bytes:
@@ -101,11 +99,9 @@ class DigestTransform(Transform):
         return f"{self.title} {digits}"
 
     def encode(self, row: Row) -> bytes:
-        """Return the digest of one row as bytes."""
         return self._truncate_hash(b"".join([part.encode(row) for part in self.inputs]))
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the digest."""
         writers, truncate_hash = (
             [part.compile_encoder() for part in self.inputs],
             self._truncate_hash,
@@ -116,7 +112,6 @@ class DigestTransform(Transform):
         return lambda row: truncate_hash(b"".join([write(row) for write in writers]))
 
     def describe_encoding(self) -> str:
-        """Describe in words how the digest is written as bytes."""
         name = self.arguments["hash"]
         if len(self.inputs) == 1:
             inner = ", ".join(self.fields) or "a salt"
@@ -127,7 +122,6 @@ class DigestTransform(Transform):
         return f"{text}, in lower-case hexadecimal" if self.is_hex else text
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the digest of many rows as bytes."""
         from rowkey.keys.batches.batch_hashes import hash_murmur3
 
         pieces = concatenate_columns([part.encode_distinct(columns) for part in self.inputs])

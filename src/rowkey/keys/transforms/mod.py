@@ -58,11 +58,9 @@ class ModTransform(NumberedPrefix):
         self.resolution_ns = source.number_resolution_ns
 
     def encode(self, row: Row) -> bytes:
-        """Return the remainder of one row as bytes."""
         return self.number_table[self.number_part.compute_number(row) % self.n]
 
     def compile_encoder(self) -> RowEncoder:
-        """Return a fast function from a row to the bytes of the remainder."""
         number, table, n = self.number_part.compute_number, self.number_table, self.n
         return lambda row: table[number(row) % n]
 
@@ -88,12 +86,10 @@ class ModTransform(NumberedPrefix):
         return self.n // gcd(step, self.n)
 
     def describe_encoding(self) -> str:
-        """Describe in words how the remainder is written as bytes."""
         unit = "in its own unit, never negative"
         return f"{self.fields[0]} modulo {self.n} {unit}, in {self.describe_form()}"
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the remainder of many rows as bytes."""
         numbers = self.number_part.compute_numbers(columns)
         return self.encode_numbers(numbers % numbers.dtype.type(self.n))
 

@@ -48,11 +48,9 @@ class PadTransform(Transform):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the padded text in bytes, and how its end is found."""
         return Framing.from_width(self.n)
 
     def encode(self, row: Row) -> bytes:
-        """Return the padded text of one row as bytes."""
         text = self.field.to_internal(row[self.field.name])
         if not isinstance(text, str) or not text.isascii():
             raise RowError(
@@ -77,7 +75,6 @@ class PadTransform(Transform):
         return text.rjust(self.n, "0").encode()
 
     def restrict_domain(self, name: str, domain: Domain) -> Domain:
-        """Return the values of a field's domain that the padded text can store."""
         if name != self.field.name:
             return domain
         if isinstance(domain, MappedDomain):  # another part of the key pads the field as well
@@ -90,13 +87,10 @@ class PadTransform(Transform):
         return MappedDomain(IntegerDomain(low, max(high - 1, low), low), str)
 
     def residue(self, name: str) -> Residue:
-        """Return what the padded text loses of a field's value."""
         return NO_RESIDUE
 
     def describe_encoding(self) -> str:
-        """Describe in words how the padded text is written as bytes."""
         return f"{self.field.name} in ASCII, padded on its left with the digit 0 to {self.n}"
 
     def decode(self, piece: bytes) -> dict[str, Value]:
-        """Return the field values that can be read back from the padded text."""
         return {self.field.name: piece.decode("ascii", "replace").lstrip("0")}

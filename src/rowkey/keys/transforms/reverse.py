@@ -69,11 +69,9 @@ class ReverseTransform(Transform):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the reversed value in bytes, and how its end is found."""
         return self.sole_input.framing
 
     def residue(self, name: str) -> Residue:
-        """Return what the reversed value loses of a field's value."""
         return self.sole_input.residue(name)
 
     def reverse_internal(self, internal: Any) -> Any:
@@ -81,7 +79,6 @@ class ReverseTransform(Transform):
         return ".".join(reversed(internal.split("."))) if self.is_label_reversal else internal[::-1]
 
     def encode(self, row: Row) -> bytes:
-        """Return the reversed value of one row as bytes."""
         source = self.sole_input
         if self.is_byte_reversal:
             return source.encode(row)[::-1]
@@ -91,7 +88,6 @@ class ReverseTransform(Transform):
         )
 
     def find_end(self, data: bytes, at: int) -> int:
-        """Return where the reversed value that begins at a position of a key ends."""
         return (
             super().find_end(data, at)
             if self.is_byte_reversal
@@ -99,7 +95,6 @@ class ReverseTransform(Transform):
         )
 
     def decode(self, piece: bytes) -> dict[str, Value]:
-        """Return the field values that can be read back from the reversed value."""
         source = self.sole_input
         if self.is_byte_reversal:
             return source.decode(piece[::-1])
@@ -108,14 +103,12 @@ class ReverseTransform(Transform):
         return {source.field.name: source.field.type.from_internal(internal)}
 
     def check(self, piece: bytes) -> None:
-        """Raise InvalidArgument unless the bytes can be the reversed value of some row."""
         if self.is_byte_reversal:
             self.sole_input.check(piece[::-1])
         else:
             super().check(piece)
 
     def describe_encoding(self) -> str:
-        """Describe in words how the reversed value is written as bytes."""
         what = (
             "labels"
             if self.is_label_reversal
@@ -126,7 +119,6 @@ class ReverseTransform(Transform):
         return f"its {what} in reverse order: {self.sole_input.describe_encoding()}"
 
     def format_piece(self, piece: bytes) -> str:
-        """Return the bytes of the reversed value in readable form."""
         return (
             self.sole_input.format_piece(piece[::-1])
             if self.is_byte_reversal
@@ -134,7 +126,6 @@ class ReverseTransform(Transform):
         )
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the reversed value of many rows as bytes."""
         if not self.is_byte_reversal:
             return super().encode_batch(columns)
         pieces = self.sole_input.encode_distinct(columns)

@@ -48,7 +48,6 @@ class SaltTransform(NumberedPrefix):
     )
 
     def encode(self, row: Row) -> bytes:
-        """Return the salt of one row as bytes."""
         number = row[SALT_FIELD]
         if not isinstance(number, int) or not 0 <= number < self.n:
             raise RowError(
@@ -57,15 +56,12 @@ class SaltTransform(NumberedPrefix):
         return self.number_table[number]
 
     def images(self, bounds: Bounds) -> Images:
-        """Return the bytes that the salt can have in the rows of a read."""
         return self.build_all_images(exact=True)
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the salt of many rows as bytes."""
         return self.encode_numbers(columns.find_salts(self.n))
 
     def describe_encoding(self) -> str:
-        """Describe in words how the salt is written as bytes."""
         return f"a random number from 0 to {self.n - 1} in {self.describe_form()}"
 
     @classmethod

@@ -30,7 +30,6 @@ class TimeBucketTransform(TimeFloorPart):
     )
 
     def residue(self, name: str) -> Residue:
-        """Return what the interval loses of a field's value."""
         if name not in self.fields:
             return NO_RESIDUE
         return Residue(
@@ -67,7 +66,6 @@ class TimeSliceTransform(TimeFloorPart):
         )
 
     def residue(self, name: str) -> Residue:
-        """Return what the interval loses of a field's value."""
         if name not in self.fields:
             return NO_RESIDUE
         return Residue(

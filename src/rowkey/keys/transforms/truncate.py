@@ -39,15 +39,12 @@ class TruncateTransform(Transform):
 
     @property
     def framing(self) -> Framing:
-        """The length limits of the truncated value in bytes, and how its end is found."""
         return Framing.from_width(self.n)
 
     def encode(self, row: Row) -> bytes:
-        """Return the truncated value of one row as bytes."""
         return self.sole_input.encode(row)[: self.n].ljust(self.n, b"\0")
 
     def residue(self, name: str) -> Residue:
-        """Return what the truncated value loses of a field's value."""
         return (
             Residue(Message("residue.after_byte", "the bytes after position {count}", count=self.n))
             if name in self.fields
@@ -79,7 +76,6 @@ class TruncateTransform(Transform):
         return b"" if value is None else self.encode({self.fields[0]: value})
 
     def describe_encoding(self) -> str:
-        """Describe in words how the truncated value is written as bytes."""
         inner = ", ".join(self.fields) or "a salt"
         return (
             f"the first {self.n} bytes of the value of {inner} by itself (text as UTF-8, "
@@ -87,7 +83,6 @@ class TruncateTransform(Transform):
         )
 
     def encode_batch(self, columns: ColumnBatch) -> ByteColumn:
-        """Return the truncated value of many rows as bytes."""
         spans = self.sole_input.encode_distinct(columns).to_sliced()
         out = np.zeros(len(spans) * self.n, np.uint8)
         lengths = np.minimum(spans.inner_lengths, self.n)
