@@ -53,13 +53,11 @@ class CellTimestamp:
         return milliseconds
 
     def _build_precision_error(self, number: int) -> RowError:
-        """Return the error of a time that is not a whole number of milliseconds."""
         shown = self.field.type.format_value(self.field.type.from_internal(number))
         what = f"{shown} is finer than the timestamp of a cell, which has milliseconds"
         return RowError(f"field {self.field.name}", what, "whole milliseconds", "Round the time.")
 
     def _build_range_error(self, milliseconds: int) -> RowError:
-        """Return the error of a time that no cell timestamp can hold."""
         what = f"{milliseconds} ms is not a valid timestamp of a cell"
         return RowError(
             f"field {self.field.name}", what, f"0 to {LATEST - 1} milliseconds since 1970"
@@ -78,7 +76,6 @@ class CellTimestamp:
         return self.field.type.from_internal(number)
 
     def _build_invalid_timestamp_error(self, milliseconds: int) -> InvalidArgument:
-        """Return the error of a stored cell timestamp that is not a value of the field."""
         kind = self.field.type.name
         what = f"the cell timestamp {milliseconds} ms stores this field, but is not a valid {kind}"
         multiple = f"a multiple of {self.ms_per_unit:,} ms " if self.ms_per_unit > 1 else "a time "

@@ -21,11 +21,7 @@ MAX_LOOKUP_VALUES = 4_096
 
 
 class ColumnCodec:
-    """Encodes and decodes the values of one field as the bytes of a cell.
-
-    Args:
-        field: the field.
-    """
+    """Encodes and decodes the values of one field as the bytes of a cell."""
 
     def __init__(self, field: Field) -> None:
         self.field = field
@@ -101,7 +97,6 @@ def to_internal_list(field: Field, array: pa.Array) -> list[Any]:
 
 
 def _has_text_form(field_type: FieldType) -> bool:
-    """Return whether the internal form of a field's values is text."""
     return isinstance(build_sample_internal(field_type), str)
 
 
@@ -168,7 +163,6 @@ def _find_integer_range(field_type: FieldType, codec: Codec) -> tuple[int, int, 
 
 
 def _compile_decoder(field_type: FieldType, codec: Codec) -> Callable[[bytes], Value]:
-    """Return a function that decodes the bytes of a cell to a field's value."""
     if (
         field_type.possible_values is not None
         and len(field_type.possible_values) <= MAX_LOOKUP_VALUES
@@ -235,7 +229,6 @@ def _compile_number_decoder(field_type: FieldType, width: int) -> Callable[[byte
 def _build_invalid_bytes_error(
     data: bytes, field_type: FieldType, expected: str
 ) -> InvalidArgument:
-    """Return the error of stored bytes that are not a value of a type."""
     what = f"{format_bytes(data)} is not a valid {field_type.name}"
     return InvalidArgument("", what, expected)
 
@@ -251,7 +244,6 @@ def format_bytes(data: bytes) -> str:
 
 
 def _build_length_error(data: bytes, codec: Codec) -> InvalidArgument:
-    """Return the error of stored bytes with a length that no value of a type has."""
     what = f"{format_bytes(data)} has the wrong length, {pluralize(len(data), 'byte')}"
     return InvalidArgument("", what, _format_lengths(codec))
 

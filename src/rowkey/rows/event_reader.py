@@ -82,7 +82,6 @@ class EventReader:
         """Yield the events of each of many rows, as `decode_events` returns them.
 
         Args:
-            row_keys: their keys.
             cells: the puts of each, in their order.
 
         Raises:
@@ -198,7 +197,6 @@ class EventReader:
         """Return which events of a row have declared cells, and its undeclared cells.
 
         Args:
-            row_key: its key.
             cells: its cells; deletes are ignored.
 
         Returns:
@@ -231,7 +229,6 @@ class EventReader:
         """Return the events in one row with their undeclared cells, and what is no event.
 
         Args:
-            row_key: its key.
             cells: its puts, in their order.
             known: the fields of the key, if they are known, so that it is not decoded.
 

@@ -82,9 +82,6 @@ class EventWriter:
 
         Every write contains the key's fields and thus replaces such a cell.
 
-        Args:
-            names: the fields of the write.
-
         Raises:
             RowError: the write has no field of such a cell except those of the key.
         """
@@ -102,7 +99,6 @@ class EventWriter:
                 raise RowError(f"column {slot.title}", problem, remedy=remedy)
 
     def _build_unknown_field_error(self, row: Mapping[str, Any]) -> RowError:
-        """Return the error of fields that the design does not have."""
         names = [str(name) for name in row if name not in self.field_names]
         known_names = ", ".join(list(self.fields)[:12])
         remedy = suggest_name(names[0], self.fields)
@@ -112,7 +108,6 @@ class EventWriter:
         return RowError(f"field {names[0]}", problem, f"one of {known_names}", remedy)
 
     def _build_empty_row_error(self) -> RowError:
-        """Return the error of an event that would write no cell."""
         stored = [name for slot in self.slots for name in slot.field_names]
         problem = "the row has no value that is stored in a cell, so nothing would be written"
         return RowError("row", problem, remedy=f"Give at least one of {', '.join(stored[:12])}.")

@@ -183,7 +183,6 @@ class Layout:
         """Return the events in one row.
 
         Args:
-            row_key: its key.
             cells: its puts, in their order; of several versions the newest counts, and undeclared
                 cells are left out.
 
@@ -235,7 +234,6 @@ class Layout:
         """Return the family and full qualifier of the cell that stores one field alone.
 
         Args:
-            name: the field.
             row: the event; fields in the qualifier must be there.
 
         Raises:
@@ -275,13 +273,11 @@ class Layout:
         )
 
     def _iterate_placements(self) -> Iterator[tuple[type[Placement], list[Field]]]:
-        """Yield each placement in use, with its fields."""
         for name, placement in PLACEMENTS.items():
             if names := self.placed_fields.get(name, ()):
                 yield placement, [self.fields[field] for field in names]
 
     def _estimate_value_sizes(self, facts: Mapping[str, FieldFacts]) -> dict[str, ValueSize]:
-        """Return the expected size of each field's values."""
         shares = {
             name: 1 - facts[name].null_share if name in facts else 1.0 for name in self.fields
         }

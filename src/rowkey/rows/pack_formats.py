@@ -62,7 +62,6 @@ class MessagePackFormat(PackFormat):
         self._pack_map = Packer(use_single_float=widths == {4}).pack
 
     def pack(self, internal_values: Mapping[int, Any]) -> bytes:
-        """Return a MessagePack map of internal values by field number."""
         try:
             return bytes(self._pack_map(internal_values))
         except OverflowError:
@@ -79,7 +78,6 @@ class MessagePackFormat(PackFormat):
         return value
 
     def unpack(self, data: bytes) -> dict[int, Any]:
-        """Return the values in a MessagePack map by field number."""
         from msgpack import unpackb
         from msgpack.exceptions import UnpackException
 

@@ -72,7 +72,6 @@ class CellSlot(ABC):
     """A column of the layout: one cell that an event may have, with the codec of its fields.
 
     Args:
-        family: its column family.
         qualifier: the constant part of its qualifier.
         fields: the fields whose values it holds.
         optional: whether an event may lack it.
@@ -154,7 +153,6 @@ class CellSlot(ABC):
 
         Args:
             values: the cells' bytes, none of them null.
-            field_names: names of the fields to return.
 
         Raises:
             InvalidArgument: the bytes of a cell are not a value.
@@ -183,7 +181,6 @@ class PackFormat(ABC):
 
         Args:
             number: the index of the field among those of the cell, from 0 on.
-            field: the field.
         """
 
     @classmethod

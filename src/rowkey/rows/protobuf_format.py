@@ -48,7 +48,6 @@ class ProtobufFormat(PackFormat):
         return tag + _find_scalar_type(field.type).startswith(("STRING", "BYTES"))
 
     def pack(self, internal_values: Mapping[int, Any]) -> bytes:
-        """Return a Protocol Buffers message of internal values by field number."""
         message = self._message_class()
         for number, value in internal_values.items():
             is_wide = number in self._wide_numbers
@@ -57,7 +56,6 @@ class ProtobufFormat(PackFormat):
         return bytes(message.SerializeToString(deterministic=True))
 
     def unpack(self, data: bytes) -> dict[int, Any]:
-        """Return the values in a Protocol Buffers message by field number."""
         from google.protobuf.message import DecodeError
 
         try:

@@ -57,8 +57,6 @@ class KeyTimeSlice:
         part_index: its index among the parts of the key.
         part: the slice itself.
         remainder: the remainder of the time, which is in the qualifier.
-        field: the time field.
-        nullable: whether the time may be null.
     """
 
     part_index: int
@@ -194,7 +192,6 @@ class QualifierPrefix:
     """Encodes and decodes the fields at the start of an event's qualifiers.
 
     Args:
-        slices: the time slices of the row key.
         fields: the fields placed in the qualifier, in their order.
     """
 

@@ -87,7 +87,6 @@ class UndeclaredCells:
     Summaries of parts of a table can be merged in any order, with the same result.
 
     Args:
-        cell_count: the undeclared cells.
         row_count: the rows that have such cells; events, where rows hold several.
         undeclared_row_count: the rows that have no other cells. The design has no row there.
         columns: how many of the cells are in each column; of the first columns only.
@@ -121,8 +120,6 @@ class UndeclaredCells:
         """Add the undeclared cells of one row.
 
         Args:
-            row_key: its key.
-            cells: its undeclared cells.
             event_prefixes: the prefixes of those events in it that have declared cells.
             is_rest: whether the row was counted with other cells of it that belong to no event.
         """
@@ -194,9 +191,6 @@ def format_column(family: str, qualifier: bytes) -> str:
 
 def check_undeclared_name(fields: Collection[str]) -> None:
     """Raise unless rows can have their undeclared cells under a name that is no field.
-
-    Args:
-        fields: the names of the declared fields.
 
     Raises:
         DesignRefused: a field has that name.

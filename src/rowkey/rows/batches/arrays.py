@@ -86,9 +86,7 @@ def scatter_values(values: pa.Array, at: IntArray, count: int) -> pa.Array:
     """Return a column with values in some rows and null in all others.
 
     Args:
-        values: some values.
         at: the row of each value, ascending and distinct.
-        count: rows of the column.
     """
     if len(values) == count:
         return values

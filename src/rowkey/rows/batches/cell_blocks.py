@@ -24,7 +24,6 @@ def build_cell_blocks(
     They equal the puts of `Layout.encode_event` for each row; a null neither writes nor deletes.
 
     Args:
-        layout: the layout of the design.
         batch: columns named as the fields.
         timestamp: of every cell, in milliseconds, unless a field is the timestamp.
         salts: the value of the key's random salt in each row; needed if the key has one.

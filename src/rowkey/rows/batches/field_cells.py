@@ -67,9 +67,7 @@ def collect_field_cells(
     What is returned does not depend on where the layout stores the fields.
 
     Args:
-        layout: the layout of the design.
         cells: as for `decode_event_columns`, with as many versions of each cell as are wanted.
-        field_names: names of fields in cells.
         count_versions: returns how many of the newest versions are wanted of the undeclared cells
             of a family and a name. An event may have such cells only.
         needs_declared_cell: whether events without any declared cell are left out.

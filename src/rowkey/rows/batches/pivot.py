@@ -28,7 +28,6 @@ class SlotCells:
     """The cells of one column of the layout: the newest of each event.
 
     Args:
-        cell_indexes: the indexes of the cells.
         event_indexes: the event of each cell, ascending and distinct.
     """
 
@@ -42,7 +41,6 @@ def decode_event_columns(
     """Return the events of many rows as Arrow columns.
 
     Args:
-        layout: the layout of the design.
         cells: columns `row`, `family`, `qualifier`, `timestamp`, `value`: the puts of whole rows,
             one after the other, each in the order of its cells.
         fields: the wanted fields, in order; all if None. Cells of other fields are not decoded.
@@ -78,9 +76,7 @@ def decode_fields(
     """Return some fields of all events as Arrow columns, from keys, qualifiers and cells.
 
     Args:
-        layout: the layout of the design.
         table: the cells of whole rows.
-        field_names: the wanted fields.
         undeclared: the indexes of undeclared cells, among those of events, whose events are
             returned as well; None for none.
     """

@@ -20,7 +20,6 @@ def split_events(qualifier_prefix: QualifierPrefix, key: Key, table: EventCells)
 
     Args:
         qualifier_prefix: the codec of the fields at the start of each qualifier.
-        key: the row key.
         table: cells whose `column_names` are whole qualifiers.
 
     Raises:

@@ -24,7 +24,6 @@ def select_undeclared_rows(layout: Layout, cells: pa.RecordBatch) -> Iterator[Ro
     """Yield those of many rows that have undeclared cells, with all their cells.
 
     Args:
-        layout: the layout of the design.
         cells: as for `decode_event_columns`.
 
     Raises:
@@ -55,7 +54,6 @@ def split_undeclared_rows(
     """Yield the key of each row with undeclared cells, with what `split_cells` returns.
 
     Args:
-        layout: the layout of the design.
         cells: as for `decode_event_columns`.
 
     Raises:

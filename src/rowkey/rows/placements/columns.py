@@ -44,7 +44,6 @@ class ColumnPlacement(Placement):
     def estimate_cells(
         cls, fields: Sequence[Field], family: str, value_sizes: Mapping[str, ValueSize]
     ) -> Iterator[CellEstimate]:
-        """Yield the expected cell of each field."""
         for field in fields:
             yield CellEstimate(
                 field.declaration.family or family,
@@ -57,7 +56,6 @@ class ColumnPlacement(Placement):
 
     @classmethod
     def build_slots(cls, fields: Sequence[Field], family: str) -> Iterator[CellSlot]:
-        """Yield the column of each field, with its codec."""
         for field in fields:
             yield _ColumnSlot(field, field.declaration.family or family, _find_qualifier(field))
 
@@ -71,7 +69,6 @@ class _ColumnSlot(CellSlot):
         self.codec = ColumnCodec(field)
 
     def encode_values(self, values: Row) -> bytes:
-        """Return the field's value as the cell's bytes."""
         try:
             return self.codec.pack(values[self.field.name])
         except InvalidArgument as error:
@@ -79,11 +76,9 @@ class _ColumnSlot(CellSlot):
 
     @property
     def is_plain(self) -> bool:
-        """True: the cell holds the value of one field."""
         return True
 
     def compile_writer(self) -> SlotWriter:
-        """Return a function that encodes the field of a row as the cell's value."""
         field, name, pack = self.field, self.field.name, self.codec.pack
         keep = CellAction.KEEP
 
@@ -113,7 +108,6 @@ class _ColumnSlot(CellSlot):
         return write_integer
 
     def compile_reader(self) -> SlotReader:
-        """Return a function that decodes the cell's value and adds it to an event."""
         name, read = self.field.name, self.codec.decode
 
         def add(value: bytes, event: dict[str, Any]) -> None:
@@ -122,12 +116,10 @@ class _ColumnSlot(CellSlot):
         return add
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
-        """Return the cell's value for each row of a batch; None if the field has no column."""
         array = find_column(batch, self.field.name)
         return None if array is None else self.codec.encode_batch(array)
 
     def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:
-        """Return the field in many cells as an Arrow column, if it is asked for."""
         if self.field.name not in field_names:
             return {}
         return {self.field.name: self.codec.decode_batch(values)}
@@ -161,7 +153,6 @@ class MarkerPlacement(Placement):
 
     @classmethod
     def build_slots(cls, fields: Sequence[Field], family: str) -> Iterator[CellSlot]:
-        """Yield the column of the empty cell."""
         yield _MarkerSlot(family, b"", (), optional=False)
 
 
@@ -169,28 +160,22 @@ class _MarkerSlot(CellSlot):
     """The empty cell that shows that an event exists."""
 
     def encode_values(self, values: Row) -> bytes:
-        """Return the empty value."""
         return b""
 
     def compile_writer(self) -> SlotWriter:
-        """Return a function that gives the empty value for every row."""
         return _write_marker
 
     def compile_reader(self) -> SlotReader:
-        """Return a function that adds nothing to an event."""
         return _read_marker
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
-        """Return an empty value for each row of a batch."""
         return pa.repeat(pa.scalar(b"", pa.binary()), batch.num_rows)
 
     def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:
-        """Return no column: a marker has no field."""
         return {}
 
 
 def _write_marker(_row: Row) -> bytes:
-    """Return the empty value of a marker."""
     return b""
 
 

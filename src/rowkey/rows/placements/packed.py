@@ -81,11 +81,9 @@ class _PackedSlot(CellSlot):
 
     @property
     def encoding_name(self) -> str:
-        """The name of the class that packs the values."""
         return type(self.pack_format).__name__
 
     def encode_values(self, values: Row) -> bytes:
-        """Return the values that there are as one packed value."""
         present = {
             number: field.to_internal(values[field.name])
             for number, field in enumerate(self.fields)
@@ -94,7 +92,6 @@ class _PackedSlot(CellSlot):
         return self.pack_format.pack(present)
 
     def compile_writer(self) -> SlotWriter:
-        """Return a function that encodes the fields of a row as one packed value."""
         names = frozenset(self.field_names)
         numbered = [(number, field.name, field) for number, field in enumerate(self.fields)]
         pack, required = self.pack_format.pack, self.required_names
@@ -127,7 +124,6 @@ class _PackedSlot(CellSlot):
         return RowError(f"column {self.title}", what, remedy=remedy)
 
     def compile_reader(self) -> SlotReader:
-        """Return a function that unpacks the cell's value and adds its fields to an event."""
         unpack = self.pack_format.unpack
         readers = [
             (number, f.name, compile_packed_reader(f)) for number, f in enumerate(self.fields)
@@ -142,7 +138,6 @@ class _PackedSlot(CellSlot):
         return add
 
     def write_batch(self, batch: pa.RecordBatch) -> pa.Array | None:
-        """Return the packed value of each row of a batch; None if no field has a column."""
         lists: dict[str, list[Any]] = {}
         for field in self.fields:
             array = find_column(batch, field.name)
@@ -166,7 +161,6 @@ class _PackedSlot(CellSlot):
         return pa.array(packed, pa.binary())
 
     def read_batch(self, values: pa.Array, field_names: Collection[str]) -> dict[str, pa.Array]:
-        """Return some fields of many packed cells as Arrow columns."""
         unpack = self.pack_format.unpack
         unpacked = [unpack(value) for value in values.to_pylist()]
         columns = {}
