@@ -350,7 +350,6 @@ class _KeyParser:
         return self.text[self.position : self.position + 1] or "\0"
 
     def skip_space(self) -> None:
-        """Move past white space."""
         while self.position < len(self.text) and self.text[self.position] in " \t\r\n":
             self.position += 1
 
@@ -364,7 +363,6 @@ class _KeyParser:
         self.skip_space()
 
     def expect_end(self) -> None:
-        """Fail unless the text ends here."""
         if self.peek() != "\0" or self.position < len(self.text):
             self.fail(f"{self.format_lookahead()} follows the call", "nothing after its )")
 
@@ -389,7 +387,6 @@ class _KeyParser:
 
 
 def _is_name_character_at(text: str, at: int) -> bool:
-    """Return whether a text has a character of an unquoted name at a position."""
     return at < len(text) and is_name_character(text[at])
 
 

@@ -177,7 +177,6 @@ class _ConditionParser:
         return previous
 
     def has_more(self) -> bool:
-        """Return whether the text has a further token."""
         return bool(self.lexeme_type)
 
     def peek(self) -> str:
