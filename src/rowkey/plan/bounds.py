@@ -24,8 +24,6 @@ def build_bound(field: Field, condition: Condition, operands: Sequence[Any]) -> 
     """Return the bound that one condition puts on the values of its field.
 
     Args:
-        field: the field it tests.
-        condition: the condition.
         operands: a value for each of its operands; for `in`, also one list.
 
     Raises:
@@ -136,7 +134,6 @@ def intersect_bounds(field: Field, bounds: Iterable[Bound]) -> Bound:
     """Return one bound that is equivalent to all bounds of one field.
 
     Args:
-        field: the field.
         bounds: what each asks, in normal values; one or more.
 
     Raises:
@@ -185,7 +182,6 @@ def _build_membership_test(field: Field, bound: Bound) -> Callable[[Value], bool
 
 
 def _intersect_ranges(field: Field, first: Range, second: Range) -> Range:
-    """Return the intersection of two ranges of one field."""
     low, with_low = first.low, first.includes_low
     high, with_high = first.high, first.includes_high
     if second.low is not None:

@@ -38,7 +38,6 @@ class DeclaredRead:
     """A declared read of a design, with its conditions bound to the fields.
 
     Args:
-        name: its name.
         conditions: its tests.
         order: the order asked for, most significant first.
         limit: rows wanted, or None for all.
@@ -131,7 +130,6 @@ def bind_declared_reads(
     """Bind the declared reads to the fields; reads with mistakes are left out.
 
     Args:
-        declared: the declaration of each read.
         fields: the bound fields, by name.
         mistakes: the list to which mistakes are added, below `reads`.
     """
@@ -311,7 +309,6 @@ def _check_conditions(
 def _check_field_conditions(
     field: Field, conditions: Sequence[Condition], path: str, mistakes: Mistakes
 ) -> None:
-    """Collect mistakes of the conditions on one field."""
     bounds: list[Bound] = []
     mistake_count = len(mistakes.mistakes)
     for one in conditions:

@@ -19,10 +19,6 @@ MAX_DECODED_ROWS = 1_024
 def count_first_rows(limit: int, range_count: int) -> int:
     """Return how many rows a merge asks of each of its ranges first: twice its share of a limit.
 
-    Args:
-        limit: the rows to return.
-        range_count: the ranges that are merged.
-
     >>> count_first_rows(50, 1), count_first_rows(50, 16), count_first_rows(2, 16)
     (50, 9, 2)
     """
@@ -56,7 +52,6 @@ def count_decoded_rows(limit: int, needed: float) -> float:
     """Return how many rows a read has decoded once it has decoded those that it needs.
 
     Args:
-        limit: the rows to return.
         needed: the rows after which it has enough, with those that do not count.
 
     >>> count_decoded_rows(10, 10), count_decoded_rows(10, 25), count_decoded_rows(10, 1e9)

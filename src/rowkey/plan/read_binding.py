@@ -107,9 +107,6 @@ def bind_example(read: DeclaredRead) -> BoundRead:
     A list has two values, and a prefix one character. A time range is as long as the read declares,
     or an hour; any other range lies between two values of the type.
 
-    Args:
-        read: the declared read.
-
     Raises:
         ReadError: no example values fit the values that are written in the read.
     """
@@ -131,7 +128,6 @@ def choose_list_values(
     """Choose example values for the parameters of an `in` list.
 
     Args:
-        field: the field it tests.
         test: the condition; values that are written in it are not chosen again.
         likely: values that are chosen before others of the field's type.
 
@@ -183,7 +179,6 @@ def compute_span_end(read: DeclaredRead, field: Field, start: Any) -> Any:
     """Return the end of a time range that has the read's declared length, or an hour.
 
     Args:
-        read: the declared read.
         field: a field of time.
         start: one of its values, where the stretch begins.
 

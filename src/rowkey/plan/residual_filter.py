@@ -77,7 +77,6 @@ class _FieldTest:
     """The conditions on one field, prepared to test many values.
 
     Args:
-        field: the field.
         bound: what is asked of it.
     """
 
@@ -96,7 +95,6 @@ class _FieldTest:
         return self._mask_values(array)
 
     def _mask_texts(self, array: pa.Array) -> Mask:
-        """Return which texts satisfy the condition."""
         if isinstance(self.bound, OneOf) and len(self.bound.values) > len(array):
             return self._test_each(array.to_pylist())
         return _mask_text_column(self.bound, array)
@@ -174,7 +172,6 @@ def _build_test(field: Field, bound: Bound) -> Test:
 
 
 def _build_range_test(field: Field, bound: Range) -> Test:
-    """Return a function that tests whether a value lies in a range."""
     to_internal = field.type.to_internal
     low, high = _to_internal_ends(field, bound)
     with_low, with_high = bound.includes_low, bound.includes_high
@@ -191,7 +188,6 @@ def _build_range_test(field: Field, bound: Range) -> Test:
 
 
 def _to_internal_ends(field: Field, bound: Range) -> tuple[Any, Any]:
-    """Return the ends of a range in internal form."""
     to_internal = field.type.to_internal
     low = None if bound.low is None else to_internal(bound.low)
     return low, None if bound.high is None else to_internal(bound.high)

@@ -26,7 +26,6 @@ def extract_merge_key(key_range: KeyRange, key: bytes) -> bytes:
 
     Args:
         key_range: the range that holds the key.
-        key: a row key.
 
     >>> from rowkey.plan import KeyRange
     >>> extract_merge_key(KeyRange(b"07a", b"07b", b"07"), b"07abc")
@@ -67,7 +66,6 @@ def _build_sort_key(
     """Return a function that computes the sort key of a row for one field.
 
     Args:
-        field: the field.
         is_null_greatest: whether a null is greater than every value, as a descending sort wants it.
     """
     name, hold = field.name, field.type.to_internal
