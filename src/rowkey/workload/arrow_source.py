@@ -137,7 +137,6 @@ class ArrowSourceFormat(SampleFormat):
         raise NotImplementedError
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
-        """Return the columns that are left out if all are wanted, with the reason."""
         return find_unread_columns(self.schema)
 
 
@@ -173,11 +172,9 @@ class ArrowSource(RecordedSample):
 
     @property
     def is_file(self) -> bool:
-        """Return False: the sample is no file."""
         return False
 
     def read_column_names(self, wanted_names: Iterable[str] = ()) -> list[str]:
-        """Return the names of the columns, in order."""
         return replace_joined_names(self.format.joins, self.format.schema.names)
 
     def read_batches(

@@ -75,6 +75,5 @@ class BatchStore:
 
 
 def _delete_spill(file: Any, folder: TemporaryDirectory[str]) -> None:
-    """Close the temporary file and delete its folder."""
     file.close()
     folder.cleanup()

@@ -23,11 +23,7 @@ MAX_RISE_STEPS = 1 << 20
 
 
 class ColumnSummary:
-    """Summarizes the values of one field while events pass; summaries of parts can be merged.
-
-    Args:
-        field: the field.
-    """
+    """Summarizes the values of one field while events pass; summaries of parts can be merged."""
 
     def __init__(self, field: Field) -> None:
         self.field = field
@@ -122,7 +118,6 @@ class _NumberSummary:
         self._rises = _RunningMaxima()
 
     def add(self, numbers: np.ndarray[Any, Any]) -> None:
-        """Count the next numbers."""
         if not len(numbers):
             return
         previous_high = self.high if self.high is not None else int(numbers[0])
@@ -311,6 +306,5 @@ def find_dependencies(rows: pa.RecordBatch, names: list[str]) -> dict[str, tuple
 
 
 def _count_distinct(codes: np.ndarray[Any, Any]) -> int:
-    """Return how many different numbers there are."""
     # With counts NumPy sorts the numbers, which takes a tenth of the time of its hash table.
     return len(np.unique(codes, return_counts=True)[0])

@@ -185,21 +185,15 @@ def _open_zstd(file: IO[bytes]) -> Decoder:
 
 
 class _Unclosed(io.RawIOBase):
-    """Reads a file and leaves it open when it is closed itself.
-
-    Args:
-        file: the file.
-    """
+    """Reads a file and leaves it open when it is closed itself."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
     def readable(self) -> bool:
-        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read at most as many bytes as the buffer takes; return 0 at the end."""
         data = self._file.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)

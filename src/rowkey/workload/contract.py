@@ -31,7 +31,6 @@ class PluginOption:
     """An option that a plugin accepts next to its name in a design file.
 
     Args:
-        name: its name.
         types: the Python types its value may have.
         meaning: what it declares, for the reference.
         default: its value if it is absent; None if it is required.
@@ -214,7 +213,6 @@ def format_inline_table(options: Mapping[str, Any]) -> str:
 
 
 def _format_toml(value: Any) -> str:
-    """Return an option's value as TOML."""
     if isinstance(value, Mapping):
         return format_inline_table(value)
     if isinstance(value, list | tuple):
@@ -354,7 +352,6 @@ class SampleFormat(ABC):
         """Return the rows of a file in order, a bounded number at a time.
 
         Args:
-            path: the file.
             columns: the columns wanted, in any order; None for all.
             skipped_rows: where lines that are no rows are noted.
 
@@ -366,7 +363,6 @@ class SampleFormat(ABC):
         """Return the column names of a file in order; None if the file shows none.
 
         Args:
-            path: the file.
             wanted_names: names that count: where rows name their values, those of the first row are
                 given, and of others as many of these as any row has.
 
@@ -380,7 +376,6 @@ class SampleFormat(ABC):
         """Return the column names of a file after joining; None if the file shows none.
 
         Args:
-            path: the file.
             wanted_names: names that count where rows name their values, as `read_column_names` has
                 them.
 
@@ -444,7 +439,6 @@ class SampleFormat(ABC):
         """Return the line of the file on which each row begins, where the file has lines.
 
         Args:
-            path: the file.
             rows: numbers of rows as `read_batches` gives them, from 1.
 
         Cost: the file is read again up to the last of the rows.
@@ -459,7 +453,6 @@ class SampleFormat(ABC):
         missing columns earlier.
 
         Args:
-            path: the file.
             columns: the columns without any value.
 
         Raises:

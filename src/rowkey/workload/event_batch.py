@@ -78,7 +78,6 @@ def split_events(events: EventBatch, event_bytes: int) -> Iterator[EventBatch]:
     """Return events in batches of at most a bounded number of bytes.
 
     Args:
-        events: the events.
         event_bytes: bytes that each of them takes, with its row key.
     """
     max_events = compute_max_events(event_bytes)

@@ -109,7 +109,6 @@ def _sort_runs(events: Iterable[EventBatch]) -> Iterator[pa.Table]:
 
 
 def _sort_batches(batches: list[pa.RecordBatch]) -> pa.Table:
-    """Return the rows of some batches in the order of their times."""
     table = pa.Table.from_batches(batches).combine_chunks()
     clock_ms = table.column(CLOCK_COLUMN).to_numpy()
     if bool((clock_ms[1:] >= clock_ms[:-1]).all()):
@@ -144,6 +143,5 @@ def _merge_runs(runs: Sequence[BatchStore]) -> Iterator[pa.RecordBatch]:
 
 
 def _read_clock(batch: pa.RecordBatch) -> np.ndarray[Any, Any]:
-    """Return the times of the events of a kept batch."""
     clock_ms: np.ndarray[Any, Any] = batch.column(CLOCK_COLUMN).to_numpy()
     return clock_ms

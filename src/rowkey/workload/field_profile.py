@@ -88,7 +88,6 @@ class FieldProfile:
         return self._facts
 
     def _measure_facts(self) -> dict[str, FieldFacts]:
-        """Return the facts of each field from its column summary."""
         if not self.event_count:
             return {}
         determining_fields = find_dependencies(self.rows, list(self.fields))

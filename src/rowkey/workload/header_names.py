@@ -30,7 +30,6 @@ def check_names(path: Path, names: Sequence[str], sample_format: SampleFormat) -
     """Raise if the names of the first line are values, not UTF-8, or one stands there twice.
 
     Args:
-        path: the file.
         names: what the first line holds, as marked text.
         sample_format: how the file is read.
 
@@ -81,8 +80,6 @@ def check_values(
     """Raise if columns have their own names among their values: the first line may be a row.
 
     Args:
-        path: the file.
-        names: the names of its columns.
         repeated: those that are values of their columns too.
         sample_format: how the file is read.
 
@@ -111,9 +108,7 @@ def check_comments(path: Path, lines: Sequence[str], sample_format: SampleFormat
     One line that begins with # may hold the names.
 
     Args:
-        path: the file.
         lines: its first lines, without those that are skipped.
-        sample_format: how the file is read.
 
     Raises:
         SampleError: it does; it names the options that read the file.
@@ -147,7 +142,6 @@ def suggest_more_names(
         names: names of the first columns.
         width: how many columns the file is said to have.
         count: how many values the lines have.
-        sample_format: how the file is read.
         first_line: the first line that has more values; 0 if the file has no names.
     """
     if count <= width or (width == 1 and first_line < 2):
@@ -170,7 +164,6 @@ def suggest_comment_options(
 
     Args:
         lines: its first lines, without those that are skipped.
-        sample_format: how the file is read.
         options: further options that read it.
     """
     comments = _find_comments(lines)

@@ -25,8 +25,6 @@ class RecordedSample:
     rows of 4 MiB or more are kept beside the file as well, for the next command.
 
     Args:
-        path: the file.
-        sample_format: how it is read.
         format_options: the options that `sample_format` was made from; None if the file's name
             told it.
     """

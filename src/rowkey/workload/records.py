@@ -143,7 +143,6 @@ class MalformedLines:
     """Counts the lines that do not follow the format.
 
     Args:
-        path: the file.
         expected_format: what its lines should be.
         skipped_rows: where each is noted.
         remedy: what to do if most lines do not follow the format, though they are text in UTF-8.

@@ -120,7 +120,6 @@ class Reservoir:
         self._held_bytes = sum(batch.nbytes for batch in self._batches)
 
     def _combine_batches(self) -> pa.RecordBatch:
-        """Return the kept rows as one batch."""
         table = pa.Table.from_batches(self._batches).combine_chunks()
         return table.to_batches()[0] if table.num_rows else table.schema.empty_table()
 

@@ -61,7 +61,6 @@ class SampleCache:
     or written, are as good as none.
 
     Args:
-        path: the file.
         sample_format: how it is read, with what was detected of it.
 
     Raises:
@@ -92,7 +91,6 @@ class SampleCache:
 
     @cached_property
     def _rows_path(self) -> Path:
-        """The file that holds the rows."""
         options = [self._path.name, self._format.name, self._format.reading_options]
         key = sha256(_hash_parsers() + json.dumps(options, default=repr).encode())
         return self._folder / f"{key.hexdigest()}{_SUFFIX}"
@@ -144,7 +142,6 @@ class SampleCache:
                     self._remove_oldest()
 
     def _hash_file(self) -> str:
-        """Return a checksum of the content of the sample file."""
         checksum = sha256()
         with open_regular_file(self._path, os.O_RDONLY, "rb") as file:
             while chunk := file.read(1 << 20):

@@ -44,8 +44,6 @@ class SampleFile:
     """A file of recorded events.
 
     Args:
-        path: the file.
-        format: how it is read.
         fields: the fields wanted of each event, by name.
         time: the field that holds an event's time, or None.
         read_count: rows of the file that are read so far.
@@ -113,7 +111,6 @@ class SampleFile:
         self._note_assumptions([*self.format.assumptions, *decisions, *warnings])
 
     def _read_raw(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        """Return some columns as the file has them."""
         if self.recording is not None:
             return self.recording.read_batches(columns, self.skipped_rows)
         return read_batches(self.format, self.path, columns, self.skipped_rows)
@@ -200,7 +197,6 @@ class SampleFile:
         return column.replace_nans(array) if isinstance(column, NumberColumn) else array
 
     def _convert_column(self, declared: Field, array: pa.Array) -> pa.Array:
-        """Return a column as values of its field."""
         if declared.type.is_sequence and not declared.nullable and self.format.has_empty_nulls:
             array = array.fill_null("")
         column = self._written_columns.get(declared.name)
@@ -331,7 +327,6 @@ def _find_column(field: Field) -> str:
 
 
 def _match_field(field: Field, column_names: set[str], *, is_dump: bool) -> Field:
-    """Return a field with the column that holds it."""
     if not is_dump and (field.declaration.source in column_names or field.name not in column_names):
         return field
     return replace(field, declaration=field.declaration.model_copy(update={"source": None}))
@@ -453,9 +448,7 @@ def choose_format(
     declared kind, or one that no other kind has.
 
     Args:
-        path: the file.
         declared_format: the declared format, or None.
-        declared_path: the declared sample.
 
     Returns:
         The declared format; None to choose it by the file's name.

@@ -115,7 +115,6 @@ def open_uncompressed(
     A zip file must hold one file.
 
     Args:
-        path: the file.
         progress: told what is read.
         encoding: the encoding of its text, which becomes UTF-8; that of UTF-8 stays as it is.
 
@@ -143,7 +142,6 @@ def open_stored(path: Path, progress: ReadProgress | None = None) -> Iterator[IO
     """Return a file as a stream of its bytes as they are.
 
     Args:
-        path: the file.
         progress: told what is read.
 
     Raises:
@@ -175,7 +173,6 @@ class TranscodedStream(io.RawIOBase):
 
     Args:
         stream: the bytes.
-        encoding: their encoding.
         path: the file, for errors.
     """
 
@@ -225,7 +222,6 @@ class UnpackedStream(io.RawIOBase):
 
     Args:
         stream: the unpacked bytes.
-        path: the file.
     """
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:
@@ -315,7 +311,6 @@ def _require_regular_file(path: Path) -> None:
 
 
 def _find_only_member(archive: zipfile.ZipFile, path: Path) -> str:
-    """Return the only file in an archive."""
     members = [member for member in archive.infolist() if not member.is_dir()]
     if len(members) != 1:
         names = f": {_format_names([one.filename for one in members])}" if members else ""
@@ -341,12 +336,10 @@ def read_lines(
     """Return the lines of a text file, without their ends.
 
     Args:
-        path: the file.
         progress: told what is read.
         errors: what becomes of bytes that are not UTF-8: `ESCAPE_INVALID_BYTES` or
             `MARK_INVALID_BYTES`.
         max_line_bytes: bytes of the longest line, a whole number of MiB.
-        encoding: the encoding of the file.
 
     Raises:
         SampleError: the file cannot be read, or a line is longer.
@@ -450,7 +443,6 @@ def resolve_columns(
 
 
 def _format_names(names: Sequence[str]) -> str:
-    """Return names as a short list on one line."""
     listed = [
         shorten_text(
             name if len(name) <= MAX_SHOWN_NAME_LENGTH else f"{name[:MAX_SHOWN_NAME_LENGTH]}…"

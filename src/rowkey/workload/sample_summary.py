@@ -82,7 +82,6 @@ class SampleSummary:
         """Add the next events.
 
         Args:
-            events: the events.
             keyed_events: those of them that have a row key, of which rows are counted; all if None.
         """
         self._cache.clear()
@@ -119,7 +118,6 @@ class SampleSummary:
         """Return the summary of the same events under another key.
 
         Args:
-            key: the key.
             layout: how events become rows under it.
             row_counter: the rows of the events under it; None if they were not counted.
             max_rows: sampled events that it keeps, at equal steps; all if None. The facts of the
@@ -306,7 +304,6 @@ class KeyedEvents:
     """Sampled events, each with its row key.
 
     Args:
-        rows: the events.
         keys: the row key of each, in the same order.
         refusals: how many further events the key refuses, and why it refuses the first.
     """
@@ -319,7 +316,6 @@ class KeyedEvents:
         """Return the keys of the events in which a field has a value.
 
         Args:
-            field: the field.
             value: the value, as the facts have it.
         """
         from rowkey.keys import build_field_column
@@ -352,7 +348,6 @@ def encode_rows(key: Key, rows: pa.RecordBatch) -> KeyedEvents:
 
     Args:
         key: the row key; its random salts are taken to be 0.
-        rows: the rows.
     """
     try:
         columns = EventBatch(rows, None).get_key_columns(key)

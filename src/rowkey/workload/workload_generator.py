@@ -332,7 +332,6 @@ class _ColumnGenerator:
         return known[self.field.name]
 
     def _build_values(self, indexes: Any) -> pa.Array:
-        """Return values by their indexes."""
         kind = self.field.type.build_arrow_type()
         in_order = self.distribution.is_ordered and not self.is_periodic
         values = (

@@ -127,7 +127,6 @@ def bind_writes(
     """Return the bound `[writes]` table; note its mistakes below `writes` and `fields`.
 
     Args:
-        options: what was declared.
         fields: the bound fields, by name.
         mistakes: where what is wrong is noted.
     """
@@ -185,7 +184,6 @@ class _OptionParser:
 
 
 def _parse_milliseconds(text: str) -> int:
-    """Return a duration in milliseconds."""
     length = parse_duration(text).nanoseconds // 1_000_000
     if not 1 <= length <= 10**13:
         raise InvalidArgument("", f"{text} is out of range", "1ms to 100,000d")
@@ -193,7 +191,6 @@ def _parse_milliseconds(text: str) -> int:
 
 
 def _parse_positive_rate(text: str) -> float:
-    """Return a rate above zero."""
     rate = parse_rate(text)
     if rate <= 0:
         raise InvalidArgument("", f"the rate {text} is zero", "more than 0")
@@ -301,7 +298,6 @@ def _bind_bursts(options: WriteDeclaration, parser: _OptionParser) -> tuple[Burs
 
 
 def _bind_distributions(fields: Mapping[str, Field], mistakes: Mistakes) -> dict[str, Distribution]:
-    """Return the declared distributions of fields."""
     draws = {}
     for name, field in fields.items():
         options = field.declaration.draw

@@ -83,7 +83,6 @@ class FlatBufferTable:
 
 
 def _read_number(struct_format: str, data: bytes, offset: int) -> int:
-    """Return the number at an offset."""
     if offset < 0 or offset + struct.calcsize(struct_format) > len(data):
         raise DamagedFileError("the metadata has an offset outside of itself")
     number: int = struct.unpack_from(struct_format, data, offset)[0]
@@ -153,7 +152,6 @@ class UnpackedSizeLimit:
         """Count the uncompressed size of a message's buffers.
 
         Args:
-            message: the metadata of the message.
             stream: the file that contains its body.
             start: the offset of the body in the stream.
 
@@ -203,7 +201,6 @@ class CheckedMessageStream(io.RawIOBase):
     """A stream of Arrow messages, each checked before it is passed on.
 
     Args:
-        stream: the messages.
         limits: counts what they unpack to.
         max_body_bytes: bytes that a body may have.
     """
@@ -311,6 +308,5 @@ class ArrowFileBlocks:
         return message
 
     def _read_bytes(self, offset: int, count: int) -> bytes:
-        """Return some bytes at an offset of the file."""
         self._stream.seek(offset)
         return self._stream.read(count)

@@ -40,10 +40,6 @@ MAX_FREE_ROWS, MAX_ROWS_PER_BYTE = 1_000_000, 20
 def refuse_damaged(path: Path, format_name: str) -> Iterator[None]:
     """Raise a SampleError for whatever Arrow raises while it reads a file.
 
-    Args:
-        path: the file.
-        format_name: the name of its format.
-
     Raises:
         SampleError: it is none, or is damaged.
     """
@@ -68,8 +64,6 @@ def read_batches(
     """Return the batches of a file, which need not be trusted, each of bounded size.
 
     Args:
-        sample_format: how the file is read.
-        path: the file.
         columns: the columns wanted, in any order; None for all.
         left_out: where lines that are no rows are noted.
 

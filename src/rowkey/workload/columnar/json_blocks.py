@@ -122,7 +122,6 @@ def read_line_blocks(
     If the file is a JSON array of objects, each item is a line.
 
     Args:
-        path: the file.
         progress: told what is read.
         max_line_bytes: bytes of the longest line, a whole number of MiB.
 
@@ -304,7 +303,6 @@ def _read_lines(
     """Return the values at some paths of JSON lines as columns; None if Arrow refuses a value.
 
     Args:
-        text: the lines.
         types: the name of the type of the values at each path.
         max_line_bytes: bytes of the longest line, or more.
         is_strict: whether values at other paths are refused.
@@ -334,7 +332,6 @@ def _read_lines(
 
 
 def _build_arrow_fields(tree: dict[str, Any]) -> list[pa.Field]:
-    """Return the Arrow fields of a tree of type names."""
     return [
         pa.field(name, pa.struct(_build_arrow_fields(node)))
         if isinstance(node, dict)
@@ -413,7 +410,6 @@ def _is_unusual(line: bytes) -> bool:
 
 
 def _get_values(table: pa.Table, path: Sequence[str]) -> pa.Array:
-    """Return the values at a path."""
     values = table.column(path[0]).combine_chunks()
     for step in path[1:]:
         values = pc.struct_field(values, step)

@@ -41,7 +41,6 @@ class PageHeader:
     """The header of a page.
 
     Args:
-        page_type: its type.
         unpacked_bytes: its bytes, unpacked.
         packed_bytes: its bytes in the file, after the header.
         value_count: how many values it has, nulls among them.
@@ -125,8 +124,6 @@ def read_row_groups(stream: IO[bytes], file_bytes: int, n_columns: int) -> list[
     """Return the row groups that the footer lists.
 
     Args:
-        stream: the file.
-        file_bytes: its size.
         n_columns: the leaves of its schema.
 
     Raises:
@@ -155,8 +152,6 @@ def bound_row_bytes(
     """Return how many bytes the values of a row may take, on average over some thousand rows.
 
     Args:
-        stream: the file.
-        groups: the row groups that are read.
         widths: bytes of a value of each column that is read, by its place among the leaves of the
             schema; 0 of texts and bytes, whose pages tell.
         limits: counts what the pages unpack to.
@@ -214,7 +209,6 @@ def _read_pages(
 
 
 def _read_page(stream: IO[bytes], offset: int) -> PageHeader:
-    """Return the header of the page at an offset."""
     size = 256
     while True:
         stream.seek(offset)

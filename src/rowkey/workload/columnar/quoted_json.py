@@ -113,10 +113,6 @@ def _find_scalars(
 def format_quoted(values: pa.Array, decoder: json.JSONDecoder) -> pa.Array | None:
     """Return a column of texts with its marked values as `format_json_value` formats them.
 
-    Args:
-        values: the column.
-        decoder: decodes the values.
-
     Returns:
         The column; None if the decoder refuses a value.
     """

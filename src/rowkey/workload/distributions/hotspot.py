@@ -59,7 +59,6 @@ class HotspotDistribution(Distribution):
         return scatter_ranks(ranks, distinct)
 
     def compute_heaviest_share(self, distinct: int, events: int | None = None) -> float:
-        """Return the expected share of the most frequent value."""
         if distinct == 1:
             return 1.0
         hot = self._count_hot_values(distinct)

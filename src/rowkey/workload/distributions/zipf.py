@@ -174,5 +174,4 @@ class ZipfDistribution(Distribution):
         return scatter_ranks(draw_by_rejection(rng, count, distinct, self.theta), distinct)
 
     def compute_heaviest_share(self, distinct: int, events: int | None = None) -> float:
-        """Return the expected share of the most frequent value."""
         return 1 / compute_harmonic(distinct, self.theta)

@@ -37,7 +37,6 @@ class ArrowFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of an Arrow file in order, in batches of bounded size."""
         with self._open_reader(path) as (schema, batches):
             indexes = choose_columns(schema, columns, path)
             batch = next(batches, None)
@@ -48,17 +47,14 @@ class ArrowFormat(SampleFormat):
                 batch = next(batches, None)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
-        """Return the column names of an Arrow file; None if it shows none."""
         with self._open_reader(path) as (schema, _):
             return list(schema.names)
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
-        """Return the columns of an Arrow file that are left out by default, with the reason."""
         with self._open_reader(path) as (schema, _):
             return find_unread_columns(schema)
 
     def count_rows(self, path: Path) -> int | None:
-        """Return the number of rows that an Arrow file declares."""
         if find_compression(path) != "":
             return None
         try:
@@ -95,7 +91,6 @@ class ArrowFormat(SampleFormat):
 def _read_stream(
     stream: IO[bytes], limits: UnpackedSizeLimit, max_body_bytes: int
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """Return the schema and the batches of an Arrow stream."""
     checked = CheckedMessageStream(stream, limits, max_body_bytes)
     reader = pa.ipc.open_stream(pa.PythonFile(checked, "r"))
     return reader.schema, iter(reader)
@@ -104,7 +99,6 @@ def _read_stream(
 def _read_file(
     stream: IO[bytes], limits: UnpackedSizeLimit
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """Return the schema and the batches of an Arrow file."""
     blocks = ArrowFileBlocks(stream, limits)
     for block in blocks.dictionaries:
         blocks.check_block(block)

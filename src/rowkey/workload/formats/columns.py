@@ -51,7 +51,6 @@ class ColumnsFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a file of columns in order, in batches of bounded size."""
         names = list(self.option_values["names"] or ())
         header_lines = self.option_values["skip_lines"] + (not names)
         names = names or self._read_header(path)
@@ -88,7 +87,6 @@ class ColumnsFormat(SampleFormat):
         """Return the words of the first line that is not skipped.
 
         Args:
-            path: the file.
             errors: what becomes of bytes that are not UTF-8, as `read_lines` has it.
         """
         lines = read_lines(path, errors=errors, encoding=self.option_values["encoding"])

@@ -114,7 +114,6 @@ class CsvFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a CSV file in order, in batches of bounded size."""
         with self._open_text(path, is_watched=True) as stream:
             try:
                 yield from self._read_stream(stream, path, columns, skipped_rows)
@@ -129,7 +128,6 @@ class CsvFormat(SampleFormat):
         return resolve_columns(names, None, path)
 
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
-        """Return the line on which each of the given rows of a CSV file begins."""
         lines: dict[int, int] = {}
         row, width = 0, len(self.option_values["names"] or ())
         for line, record in self._read_records(path):
@@ -172,7 +170,6 @@ class CsvFormat(SampleFormat):
         Empty lines are no records, and records with line ends in quotes have several lines.
 
         Args:
-            path: the file.
             number: the number of the record after the names, from 1.
             records: the records that were not looked at before.
         """
@@ -212,10 +209,8 @@ class CsvFormat(SampleFormat):
         """Note the first value in which a quote may have joined rows; the search then ends.
 
         Args:
-            batch: rows of the file.
             first_row: the number of the first of them.
             names: all columns of the file.
-            path: the file.
 
         Returns:
             How many line ends the values have.
@@ -426,7 +421,6 @@ class CsvFormat(SampleFormat):
         columns: Sequence[str] | None,
         skipped_rows: SkippedRows,
     ) -> Iterator[pa.RecordBatch]:
-        """Return the batches of an open file."""
         from pyarrow import csv as arrow
 
         delimiter = self._find_delimiter(path)
@@ -525,7 +519,6 @@ def find_joined_rows(
     where the row has them. The line in which the value ends is complete in the last column only.
 
     Args:
-        batch: rows of a file.
         names: all columns of the file.
         delimiter: the character between values.
 

@@ -87,7 +87,6 @@ class ExcelFormat(SampleFormat):
             yield pa.RecordBatch.from_arrays([pa.nulls(0, pa.string())] * len(chosen), names=chosen)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
-        """Return the column names of a sheet; None if it is empty."""
         with self._open_sheet(path) as (names, _):
             return names or None
 
@@ -223,7 +222,6 @@ def _read_filled_rows(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _format_name(value: Any) -> str:
-    """Return the name of a column."""
     return (_format_cell(value) or "").strip()
 
 
@@ -246,7 +244,6 @@ _DATE_KINDS = {"dates", "times"}
 
 
 def _find_kind(value: Any) -> str:
-    """Return of what kind a value is."""
     if isinstance(value, datetime):
         return "dates" if value.time() == time() else "times"
     if isinstance(value, int) and value not in _INT64_RANGE:
@@ -290,14 +287,12 @@ class SheetColumn:
 
 
 def _convert_values(values: Sequence[Any], kind: str) -> pa.Array:
-    """Return values as an array of a kind that can hold them."""
     if kind == "texts":
         values = [_format_cell(value) for value in values]
     return pa.array(values, _build_arrow_type(kind))
 
 
 def _build_arrow_type(kind: str) -> pa.DataType:
-    """Return the Arrow type of a kind of values."""
     return {
         "booleans": pa.bool_(), "whole numbers": pa.int64(), "numbers": pa.float64(),
         "dates": pa.date32(), "times": pa.timestamp("us"), "texts": pa.string(),

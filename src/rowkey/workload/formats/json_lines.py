@@ -78,7 +78,6 @@ class JsonLinesFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a JSON lines file in order, in batches of bounded size."""
         if columns is None:
             yield from self._read_all_columns(path, skipped_rows)
         else:
@@ -103,7 +102,6 @@ class JsonLinesFormat(SampleFormat):
     def _read_columns(
         self, path: Path, column_names: list[str], skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows with some columns."""
         paths = {name: _list_paths(name) for name in column_names}
         parser = ObjectParser(path for found in paths.values() for path in found)
         has_batch = False
@@ -136,7 +134,6 @@ class JsonLinesFormat(SampleFormat):
             resolve_columns(available, [name for name in columns if name not in available], path)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
-        """Return the column names of a JSON lines file; None if it shows none."""
         column_names: list[str] = []
         lacking = set(wanted_names)
         for number, (_, one) in enumerate(self._read_objects(path, SkippedRows())):
@@ -159,7 +156,6 @@ class JsonLinesFormat(SampleFormat):
         An object that is null or empty in some rows has the names that it has in other rows.
 
         Args:
-            path: the file.
             blocks: all of its objects; read from it if None.
 
         Raises:
@@ -359,7 +355,6 @@ def _parse_lines(
     """Return the objects of some lines with the numbers of the lines; note the other lines.
 
     Args:
-        block: the lines.
         misfits: told of lines that are no objects.
         paths: where values are read; None for all.
 
@@ -459,7 +454,6 @@ def _build_parsed_batch(part: ParsedLines, paths: Mapping[str, Sequence[ValuePat
     """Return parsed lines as columns of text.
 
     Args:
-        part: the lines.
         paths: where the value of each column is looked for.
     """
     arrays = [pc.coalesce(*map(part.values.__getitem__, found)) for found in paths.values()]

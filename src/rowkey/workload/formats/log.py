@@ -112,7 +112,6 @@ class LogFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a log in order, in batches of bounded size."""
         if next(self._read_lines(path), None) is None:
             yield build_text_batch([], columns or build_known_log(KNOWN_LOGS[0]).columns)
             return
@@ -133,13 +132,11 @@ class LogFormat(SampleFormat):
         misfits.check_count(line_count)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
-        """Return the column names of a log; None if it has no lines."""
         if next(self._read_lines(path), None) is None:
             return None
         return list(self._find_layout(path).columns)
 
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
-        """Return the line of each of the given rows of a log."""
         layout, first_row = self._find_layout(path), 1
         found: dict[int, int] = {}
         for lines in _group_lines(self._read_lines(path)):
@@ -167,8 +164,6 @@ class LogFormat(SampleFormat):
         """Check that no zone follows the times of the first lines without being read.
 
         Args:
-            path: the file.
-            layout: the layout of its lines.
             lines: the first of them.
             names: the columns that are read.
 

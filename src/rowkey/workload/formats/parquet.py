@@ -46,7 +46,6 @@ class ParquetFormat(SampleFormat):
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a Parquet file in order, in batches of bounded size."""
         with self._open_file(path) as (stream, file):
             schema = file.schema_arrow
             places = choose_columns(schema, columns, path)
@@ -63,17 +62,14 @@ class ParquetFormat(SampleFormat):
                     yield batch if columns is None else batch.select(column_names)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
-        """Return the column names of a Parquet file; None if it shows none."""
         with self._open_file(path) as (_, file):
             return list(file.schema_arrow.names)
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
-        """Return the columns of a Parquet file that are left out by default, with the reason."""
         with self._open_file(path) as (_, file):
             return find_unread_columns(file.schema_arrow)
 
     def count_rows(self, path: Path) -> int | None:
-        """Return the number of rows that a Parquet file declares."""
         if find_compression(path) != "":
             return None
         try:

@@ -128,7 +128,6 @@ class LogLayout:
     """The shapes that lines of a log may have; the first that a line follows splits it.
 
     Args:
-        patterns: the shapes.
         columns: all columns, in order.
         has_dashes: whether `-` stands for null.
         has_requests: whether a column `request` is split into a method, a path and a protocol.

@@ -22,7 +22,6 @@ def has_calendar_digits(field: Field, array: pa.Array) -> bool | None:
     """Return whether a column of times holds calendar digits; None if it has no values.
 
     Args:
-        field: the field that the column is for.
         array: its values, as the file had them.
     """
     if field.type.unit_ns is None:

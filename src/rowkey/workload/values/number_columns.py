@@ -37,10 +37,7 @@ class NumberColumn:
     """Reads a column of a sample as numbers; its first values decide how if nothing is declared.
 
     Args:
-        field: the field.
         column: the column's name in the file.
-        path: the file.
-        sample_format: how the file is read.
     """
 
     def __init__(self, field: Field, column: str, path: Path, sample_format: SampleFormat) -> None:

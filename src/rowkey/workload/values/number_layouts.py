@@ -68,7 +68,6 @@ class DetectedNumbers:
     """The layout of a column of numbers, or those between which nothing decides.
 
     Args:
-        layout: the layout.
         rivals: layouts that read the same texts as other numbers; empty if it is certain.
         example: a text that is no plain number.
     """

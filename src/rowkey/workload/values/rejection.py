@@ -43,7 +43,6 @@ def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "")
     """Return why a value does not fit a field.
 
     Args:
-        field: the field.
         value: one value, as the file had it.
         expected_form: how the file writes the field's values, if that is known.
     """

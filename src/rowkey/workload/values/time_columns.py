@@ -61,8 +61,6 @@ class TimeColumn:
     Args:
         field: the field, of a type with a unit of time.
         column: the column's name in the file.
-        path: the file.
-        sample_format: how the file is read.
     """
 
     def __init__(self, field: Field, column: str, path: Path, sample_format: SampleFormat) -> None:
@@ -172,7 +170,6 @@ class TimeColumn:
             self._decide_for_numbers(array)
 
     def _decide_for_texts(self, array: pa.Array) -> None:
-        """Decide how a column of texts is read."""
         texts = pc.unique(pc.utf8_trim_whitespace(array.drop_null()))
         texts = texts.filter(pc.not_equal(texts, ""))
         is_standard = pc.match_substring_regex(texts, _STANDARD_TIME)
@@ -206,7 +203,6 @@ class TimeColumn:
         self._decisions.append(describe_layout(self._column, detected))
 
     def _decide_for_numbers(self, array: pa.Array) -> None:
-        """Decide how a column of numbers is read."""
         values = array.drop_null()
         numbers = values.cast(pa.float64(), safe=False).to_numpy()
         if pa.types.is_floating(array.type) and (np.floor(numbers) != numbers).any():
@@ -249,7 +245,6 @@ class TimeColumn:
         """Raise an error that offers another unit for the numbers of the column.
 
         Args:
-            values: the numbers.
             unit: the unit in which they are times of our days.
             are_whole: whether they are whole numbers, so that the field's own unit reads them too.
 

@@ -55,7 +55,6 @@ class DetectedLayout:
     """The layout of a column of times, or those between which nothing decides.
 
     Args:
-        layout: the layout.
         rivals: layouts that read the same texts as other times; empty if it is certain.
         example: a text: one that no rival could read, if there is one.
         has_proof: whether the example proves it against another order of day and month.

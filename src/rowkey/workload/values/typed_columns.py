@@ -21,7 +21,6 @@ def convert_column(field: Field, array: pa.Array) -> pa.Array:
     except for text and bytes, which may be empty.
 
     Args:
-        field: the declared field.
         array: what the file had.
 
     Cost: about 20 ns a value where Arrow can cast it, 1 µs for each different value otherwise.
