@@ -65,7 +65,6 @@ def find_serving_companion(
 
     Args:
         design: the main design.
-        read: the read.
         facts: the facts of the fields, from which its example values are.
     """
     if not design.companions:
@@ -83,7 +82,6 @@ def find_companion_obstacle(main: Design, companions: Mapping[str, Design]) -> s
     """Return why designs cannot be declared as companions of another; None if they can.
 
     Args:
-        main: the main design.
         companions: the others by the names that they are declared with.
     """
     for problem, _ in _find_unsuited_key(main):
@@ -100,9 +98,7 @@ def find_companion_mistakes(
     """Yield the reasons why a design cannot be a companion of another.
 
     Args:
-        main: the main design.
         name: the name that the companion is declared with.
-        companion: its design.
         path: where it is declared.
     """
     if companion.table != name:

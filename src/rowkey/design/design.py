@@ -129,7 +129,6 @@ class Design:
     def _load(
         cls, text: str, source: str, directory: Path | None, *, reads_companions: bool
     ) -> Design:
-        """Return the design of a text; see `loads`."""
         words, places = parse_toml(text, source)
         design = cls.__new__(cls)
         try:
@@ -410,7 +409,6 @@ class Design:
             return ()
 
     def _bind_cluster(self, declaration: DesignDeclaration, mistakes: Mistakes) -> Cluster:
-        """Return the bound `[cluster]` options."""
         words = declaration.cluster
 
         def number(path: str, text: str | None, parse_it: Callable[[str], Any]) -> Any:

@@ -39,7 +39,6 @@ def compute_regions(
     """Return the regions of a design, with the count that sizing chooses where none is declared.
 
     Args:
-        design: the design.
         facts: what is known of its fields.
         keys: keys of a sample, ascending; taken only where the boundaries follow from them.
         counts: how many rows the events of a sample are.

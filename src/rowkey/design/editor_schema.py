@@ -59,7 +59,6 @@ def _describe_plugins(plugins: Any, description: str) -> dict[str, Any]:
 
 
 def _describe_family() -> dict[str, Any]:
-    """Return the schema of a family's attributes."""
     properties: dict[str, Any] = {}
     for word, attribute in ATTRIBUTES.items():
         properties[word] = {"description": f"{attribute.description}; {attribute.hbase_name}"}

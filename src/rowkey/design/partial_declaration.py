@@ -157,14 +157,12 @@ def _drop_mistake(tree: Any, path: KeyPath, detail: ErrorDetails) -> None:
 
 
 def _copy_tree(tree: Any) -> Any:
-    """Return a copy of the tables and lists of a tree."""
     if isinstance(tree, dict):
         return {word: _copy_tree(value) for word, value in tree.items()}
     return [_copy_tree(value) for value in tree] if isinstance(tree, list | tuple) else tree
 
 
 def _list_names(tree: Mapping[str, Any], table: str) -> frozenset[str]:
-    """Return the names in a table of the tree."""
     given = tree.get(table)
     return frozenset(map(str, given)) if isinstance(given, dict) else frozenset()
 

@@ -24,7 +24,6 @@ def check_column_collisions(layout: Layout, mistakes: Mistakes) -> None:
     """Note fields that would be stored in the cell of another field.
 
     Args:
-        layout: where each field is stored.
         mistakes: mistakes are added here; a field that already has one gets no other.
     """
     owners: dict[tuple[str, bytes], str] = {}

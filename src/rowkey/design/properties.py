@@ -60,7 +60,6 @@ class ReadProperties:
     """The properties of one declared read.
 
     Args:
-        name: its name.
         fan_out: ranges read for one answer.
         residual_fields: fields whose conditions are tested after reading.
         is_full_scan: whether nothing in the key narrows it.
@@ -160,7 +159,6 @@ def _is_in_qualifier(design: Design, name: str) -> bool:
 
 
 def _describe_part(part: Part, notation: str) -> PartProperties:
-    """Return the properties of a part."""
     framing = part.framing
     loses = {
         name: residue.description or "the value"
@@ -270,7 +268,6 @@ def _describe_read(
 
 
 def _describe_plan(read: DeclaredRead, plan: Plan) -> ReadProperties:
-    """Return the properties of a read from its plan."""
     served = plan.serves_order or plan.serves_backwards
     return ReadProperties(read.name, plan.fan_out, plan.residual_fields, plan.is_full_scan, served)
 
@@ -320,7 +317,6 @@ def count_combined_values(
     Args:
         fields: the fields of the design.
         facts: what is known of them.
-        names: the fields that are combined.
     """
     total = 1
     for name in names:

@@ -142,7 +142,6 @@ def bind_splits(declared: Any, mistakes: Mistakes) -> BoundSplits:
 
 
 def _build_listed_splits(keys: Sequence[bytes]) -> BoundSplits:
-    """Return bound splits at listed split keys."""
     name = next(
         name for name, kind in SPLIT_ALGORITHMS.items() if kind.required_fields == {"listed"}
     )

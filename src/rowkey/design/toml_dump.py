@@ -17,7 +17,6 @@ def dump_declaration(declaration: DesignDeclaration, *, defaults: bool) -> str:
     """Return a declaration as the text of a design file.
 
     Args:
-        declaration: the design.
         defaults: whether words that were declared are kept where they say the default; else all
             such words are left out, so that designs that mean the same have one text.
     """
@@ -62,7 +61,6 @@ def build_declared_tree(declaration: DesignDeclaration) -> dict[str, Any]:
 
 
 def _drop_none(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options without those that are None."""
     return {word: value for word, value in options.items() if value is not None}
 
 

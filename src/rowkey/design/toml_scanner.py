@@ -111,7 +111,6 @@ class _Scanner:
         self._counted_offset, self._line_number, self._line_start = 0, 1, 0
 
     def scan_file(self) -> None:
-        """Scan all headers and pairs."""
         while self.skip_pattern(_GAP) < len(self.text):
             if self.text.startswith("[", self.offset):
                 self.scan_header()
@@ -140,7 +139,6 @@ class _Scanner:
         self.spans.starts[path] = start
 
     def scan_pair(self, table: KeyPath, depth: int) -> None:
-        """Scan a `key = value` pair."""
         path = table
         start = self.offset
         for step in self.scan_key():
@@ -177,7 +175,6 @@ class _Scanner:
             self.offset += 1
 
     def scan_value(self, path: KeyPath, depth: int) -> None:
-        """Scan a value of any type."""
         if depth > MAX_DEPTH:
             self.raise_mistake(
                 "lists and tables are nested too deeply", f"at most {MAX_DEPTH} levels"
@@ -209,7 +206,6 @@ class _Scanner:
         raise _ScanStopped
 
     def scan_inline_table(self, path: KeyPath, depth: int) -> None:
-        """Scan an inline table."""
         self.offset += 1
         while self.skip_pattern(_GAP) < len(self.text):
             if self.text[self.offset] == "}":

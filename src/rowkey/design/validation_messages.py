@@ -110,7 +110,6 @@ def _find_intended_path(detail: ErrorDetails) -> KeyPath | None:
 
 
 def _note_error(path: KeyPath, detail: ErrorDetails, mistakes: Mistakes) -> None:
-    """Note one validation error as a mistake."""
     kind, value = detail["type"], detail.get("input")
     context: dict[str, Any] = detail.get("ctx") or {}
     at = format_path(path)
@@ -211,13 +210,11 @@ def _collect_models(annotation: Any) -> list[type[BaseModel]]:
 
 
 def _list_options(path: KeyPath) -> list[str]:
-    """Return the names of the options below a path."""
     model = _find_model(path)
     fields = model.model_fields.items() if model else ()
     return [info.alias or name for name, info in fields]
 
 
 def _find_description(path: KeyPath) -> str:
-    """Return the description of the option at a path."""
     info = find_field_info(path)
     return (info.description or "") if info else ""
