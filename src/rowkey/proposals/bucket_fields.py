@@ -21,7 +21,6 @@ class ExampleRead:
     """A declared read with example bounds, planned under the present key.
 
     Args:
-        name: its name.
         bounds: the bounds, from example values.
         order: its order.
         plan: its plan under the present key.

@@ -131,8 +131,6 @@ def list_candidates(
     from those before it.
 
     Args:
-        design: the design.
-        facts: the facts of its fields.
         has_sample: whether boundaries can be taken from a sample, which keys without a front need.
         added_fields: the further fields that a key may hold, if a read gives them or sorts by
             them; none where events update rows, since a changed value would leave the old row.
@@ -261,8 +259,6 @@ def _list_orders(
     """Yield the terms of the present key, with and without what reads ask for, in all orders.
 
     Args:
-        design: the design.
-        reads: its reads.
         added_fields: the further fields that a key may hold.
         unique_field: one that replaces the terms of the key that no read asks for; None if there is
             none.

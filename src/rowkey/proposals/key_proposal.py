@@ -106,7 +106,6 @@ def format_quantile_splits(design: Design, regions: int | None = None) -> str:
     """Return the options of a design file for splits at quantiles of a sample.
 
     Args:
-        design: the design.
         regions: how many regions; None for as many as its size needs.
 
     Returns:

@@ -23,7 +23,6 @@ def build_bucket(names: Iterable[str], buckets: int, *heavy_buckets: int) -> Fun
     """Return a bucket term over some fields.
 
     Args:
-        names: the fields.
         buckets: the number of buckets.
         heavy_buckets: the number of buckets over which a heavy value is spread, if any is listed.
 
@@ -67,7 +66,6 @@ def strip_spreading_terms(key: Key, first: int = 0) -> Iterator[Term]:
     """Yield the terms of a key without those that only spread rows; constants are kept.
 
     Args:
-        key: the key.
         first: the index of the term to begin with.
 
     >>> from rowkey.keys import bind_key
