@@ -59,7 +59,6 @@ class Explanation:
 
     Args:
         key: the row key in bracket notation.
-        conditions: the conditions of the read.
         order: the requested order.
         limit: the maximum number of rows, or None for all.
         access_type: `nothing`, `get`, `scan` or `full scan`.
@@ -107,7 +106,6 @@ def format_explanation(explanation: Explanation, name: str = "") -> Iterator[str
     """Yield the explanation of a read as lines of text.
 
     Args:
-        explanation: the explanation.
         name: what the read is called, or an empty string.
     """
     yield _format_line(
@@ -166,7 +164,6 @@ def _format_access(explanation: Explanation) -> str:
 
 
 def _format_order(explanation: Explanation) -> Iterator[str]:
-    """Yield the line about the order in which rows come."""
     if explanation.order_method in _ORDER_TEXTS:
         yield _format_line("order", _ORDER_TEXTS[explanation.order_method])
     elif explanation.natural_order and explanation.access_type != "get":

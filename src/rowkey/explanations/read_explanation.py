@@ -109,7 +109,6 @@ def _find_narrowed_part(key: Key, plan: Plan) -> str:
 def _build_warnings(
     plan: Plan, read: BoundRead, access_type: str, order_method: str, limit: int | None
 ) -> Iterator[str]:
-    """Yield the warnings about the costs of a read."""
     if access_type == "nothing":
         return
     if plan.is_full_scan and read.bounds:
@@ -120,7 +119,6 @@ def _build_warnings(
 
 
 def _format_range(key: Key, plan: Plan, key_range: KeyRange) -> FormattedRange:
-    """Return a range of row keys with a readable description."""
     front = _find_pinned_bytes(plan, key_range)
     shared = key.format_prefix(front)
     if plan.is_point:
@@ -192,7 +190,6 @@ def _format_condition(field: Field, bound: Bound) -> str:
 
 
 def _format_value(field: Field, value: Value) -> str:
-    """Return a field's value for a message."""
     if value is None:
         return "null"
     return _quote_value(value) if isinstance(value, str | bytes) else field.type.format_value(value)

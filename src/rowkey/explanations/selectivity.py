@@ -18,9 +18,7 @@ def estimate_selectivity(field: Field, bound: Bound, facts: FieldFacts) -> float
     range has its part of the interval from the smallest value to the largest.
 
     Args:
-        field: the field.
         bound: the condition, with normal values.
-        facts: the facts of the field.
 
     >>> from rowkey.keys import bind_key
     >>> from rowkey.schema import FieldFacts
