@@ -56,7 +56,6 @@ def average_factor(answers: Sequence[AnswerRows], weights: Sequence[float]) -> f
     """Return how many rows of the table each row stands for that answers find in the sample.
 
     Args:
-        answers: the answers.
         weights: for each, how often it stands.
     """
     others = fsum(one.others * weight for one, weight in zip(answers, weights, strict=True))
@@ -72,7 +71,6 @@ def measure_growth_margin(
     """Return how far the mean rows of answers may differ because the growth is not known.
 
     Args:
-        answers: the answers.
         weights: for each, how often it stands.
         limit: rows that an answer returns at most.
     """
@@ -96,7 +94,6 @@ def measure_limit_margin(
     more values differ, the fewer rows are left of the same mean.
 
     Args:
-        answers: the answers.
         weights: for each, how often it stands.
         expected: the rows that each is expected to have.
         limit: rows that an answer returns at most; perhaps infinite.
@@ -119,7 +116,6 @@ def measure_unseen_margin(answers: Sequence[AnswerRows], further: float) -> floa
     """Return how many rows answers may have of which no trial found any.
 
     Args:
-        answers: the answers.
         further: other rows with the same values in the whole sample, mean.
 
     Source: the rule of three: what none of n trials showed is rarer than 3 / n.

@@ -203,7 +203,6 @@ def build_generated_source(design: Design, seed: int) -> EventSource:
     """Return events that are generated from the design file alone.
 
     Args:
-        design: the design.
         seed: the same seed makes the same events.
     """
     workload = WorkloadGenerator(design.writes, design.collect_needed_fields(), seed, design.key)
@@ -248,10 +247,7 @@ def open_recorded_source(
     not need, or cannot give its values, the sample is read without it.
 
     Args:
-        design: the design.
-        recording: the sample.
         second_half: whether only the second half is replayed.
-        seed: the random seed.
         keeps_all_fields: whether the events have all fields that are read; else only those that
             judging needs.
         progress: called with the events read so far.
@@ -387,7 +383,6 @@ def _encode_repeated_texts(events: EventBatch) -> EventBatch:
 
 
 def _can_encode(key: Key, events: EventBatch) -> bool:
-    """Return whether every event has a valid row key."""
     try:
         pieces = key.part_sequence.encode_parts(events.get_key_columns(key))
         check_key_lengths(sum_lengths(pieces))

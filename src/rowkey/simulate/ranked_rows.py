@@ -25,11 +25,7 @@ if TYPE_CHECKING:
 
 
 class RankedRows:
-    """Rows with an index of each field, to test many conditions on them fast.
-
-    Args:
-        columns: the fields of the rows.
-    """
+    """Rows with an index of each field, to test many conditions on them fast."""
 
     def __init__(self, columns: ColumnBatch) -> None:
         self.columns = columns
@@ -78,7 +74,6 @@ class RankedRows:
         """Return the value that lies a share of all distinct values after another one.
 
         Args:
-            name: the field.
             internal_value: one of its values.
             share: of all different values, at least one.
         """
@@ -94,12 +89,7 @@ class RankedRows:
 
 
 class RankedColumn:
-    """An index of one field: its distinct values, ascending, and the value of each row.
-
-    Args:
-        columns: the fields of the rows.
-        name: the field.
-    """
+    """An index of one field: its distinct values, ascending, and the value of each row."""
 
     def __init__(self, columns: ColumnBatch, name: str) -> None:
         column, kind = columns.columns[name], columns.columns[name].declared_field.type

@@ -33,7 +33,6 @@ class ReadCost:
     """The measured cost of one declared read, averaged over many trials.
 
     Args:
-        name: its name.
         fan_out: ranges read for one answer, mean and most.
         regions: regions touched, mean and most.
         returned_rows: rows of the answer, mean; events, where they share rows.

@@ -308,7 +308,6 @@ class ReadLoad:
     """The load of one declared read at its rate, by region and by server.
 
     Args:
-        name: its name.
         rate: answers a second; 1 if none is declared.
         is_rate_declared: whether the design declares the rate.
         regions: operations a second by region.
@@ -329,7 +328,6 @@ class ReadLoad:
 
         Args:
             answer: the load of its mean answer.
-            read: the read.
             placements: the server of each region.
         """
         rate = 1.0 if read.rate is None else read.rate

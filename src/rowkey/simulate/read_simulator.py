@@ -60,7 +60,6 @@ class ReadSimulator:
     of the sample stands for its share of the table's rows.
 
     Args:
-        design: the design.
         boundaries: where its regions begin.
         events: the sampled events, in the order of their arrival.
         keys: the row key of each; of events that overwrite each other the last stands.
@@ -268,7 +267,6 @@ class ReadSimulator:
         """Run a read once and return its cost.
 
         Args:
-            read: the read.
             question: what it asks for.
             origin: the region of the row whose values it asks for.
             weight: the answers that it stands for.
@@ -349,7 +347,6 @@ class ReadSimulator:
         """Return what a read with a limit reads until it has enough rows.
 
         Args:
-            plan: its plan.
             row_spans: the sampled rows of each range.
             matching_rows: those of them that are returned, ascending.
             sums: the rows that are read up to each sampled one.
@@ -458,7 +455,6 @@ class ReadSimulator:
         """Return how many rows a sampled row stands for within the time of a read, and outside.
 
         Args:
-            read: the read.
             event: the event whose values it asks for.
             residual_fields: fields in which the rows may have other values than the read asks for.
             resolution_ns: the least time of which all rows lie together in the key.
@@ -536,7 +532,6 @@ def _count_asked_rows(
     """Return how many rows a merge asks of its ranges: an answer of each, then twice as many.
 
     Args:
-        limit: rows to return.
         passed: the sampled rows of each range that the merge passes, or waits for at its end.
         held: the sampled rows of each range.
         ratio: rows of the table for each sampled row.

@@ -96,8 +96,6 @@ def summarize_trials(
     """Return the cost of a read, averaged over its trials.
 
     Args:
-        read: the read.
-        trials: its trials.
         assumption: what was assumed to run them.
         origins: where the rows lie whose values it asks for.
         demand: how often these values are asked for.
@@ -163,7 +161,6 @@ def _adapt_read_rows(trial: ReadTrial, returned_rows: float, expected_rows: floa
     """Return the rows that a trial reads if it returns fewer or more than it found.
 
     Args:
-        trial: the trial.
         returned_rows: the rows that it returns by what the sample shows.
         expected_rows: those that it returns in the mean over what the sample does not show.
     """

@@ -51,7 +51,6 @@ class Replay:
     Random choices follow from the seed and the number of each event alone.
 
     Args:
-        design: the design.
         boundaries: where its regions begin.
         expected_events: how many events the whole stream has.
         seed: where randomness begins.
@@ -92,7 +91,6 @@ class Replay:
         """Replay the next events of the stream.
 
         Args:
-            events: the events.
             salts: the random salt of each, where the key has one; drawn if None.
         """
         rows = events.rows
@@ -198,7 +196,6 @@ def sample_keys(design: Design, events: Any, capacity: int, seed: int) -> list[b
     """Return the row keys of a random sample of events, ascending.
 
     Args:
-        design: the design.
         events: the stream.
         capacity: keys kept; all if there are fewer.
         seed: where randomness begins.
@@ -215,7 +212,6 @@ def draw_salts(key: Key, count: int, bits: np.random.PCG64) -> np.ndarray[Any, A
     """Draw a random salt for each of some rows; None if the key has no salt.
 
     Args:
-        key: the row key.
         count: how many rows.
         bits: where randomness comes from.
     """
@@ -236,8 +232,6 @@ def encode_keys(
     """Return the row key of each row, in order.
 
     Args:
-        design: the design.
-        rows: the rows.
         salts: the random salt of each, where the key has one.
     """
     if not rows.num_rows:

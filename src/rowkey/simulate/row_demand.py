@@ -27,7 +27,6 @@ class RowDemand:
     as often as the others.
 
     Args:
-        read: the read.
         columns: the sampled rows, in the order of their arrival.
         ranked_rows: the same rows, to compare their values.
 

@@ -114,7 +114,6 @@ class RowScale:
         """Return how many rows of the table a sampled row stands for.
 
         Args:
-            read: the read.
             names: the fields in which the rows have the values that it asks for.
             event: a sampled event with these values.
             resolution_ns: the least time of which all rows lie together in the key.
@@ -245,7 +244,6 @@ class RowScale:
         """Return why the rows that a read returns count more than once, and what was assumed.
 
         Args:
-            read: the read.
             factor: the mean factor of its rows.
         """
         names = self._leave_out_time(read.equality_fields)
@@ -432,7 +430,6 @@ class MissingRows:
     """The rows of values that a sample lacks.
 
     Args:
-        values: these values.
         rows: rows of all values in the time that a read asks for.
         max_rows: rows that an answer has at most, perhaps infinite.
     """

@@ -23,7 +23,6 @@ class RowsByKey:
     """The distinct rows among sampled events, by row key and by their place in a shared row.
 
     Args:
-        design: the design.
         rows: the sampled events, in the order of their arrival.
         keys: the row key of each; of events that overwrite each other the last stands.
     """

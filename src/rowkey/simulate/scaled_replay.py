@@ -48,7 +48,6 @@ def replay_at_declared_rate(
     truncated to the sample's step. So values stay correlated and times stay aligned.
 
     Args:
-        design: the design.
         source: the events it was judged by.
         boundaries: where its regions begin.
         rows: a uniform sample of the events.

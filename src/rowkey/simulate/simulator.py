@@ -32,7 +32,6 @@ def run(
     second half is replayed, because no design may know its future.
 
     Args:
-        design: the design.
         sample: a file of recorded events, its recording, or a table of them: a pandas or polars
             DataFrame, a pyarrow Table or reader, a DuckDB relation. If None, the design's own
             `[sample]`, and events made from the file if it has none.
@@ -66,8 +65,6 @@ def run_on_source(
     """Simulate a design with the events that `open_source` opened for it.
 
     Args:
-        design: the design.
-        source: the events.
         seed: where randomness begins, as it was given to `open_source`.
         progress: called with how many events are read, and then how many are replayed.
 
@@ -94,7 +91,6 @@ def start(
     event, and merged: the figures are those of one run.
 
     Args:
-        design: the design.
         source: all events, as `open_source` gives them.
         seed: where randomness begins, as it was given to `open_source`.
         first_event: the number of the first event that will be added, among those replayed.
@@ -126,7 +122,6 @@ class PartialSimulation:
     """A simulation in progress, to which events are added batch by batch.
 
     Args:
-        design: the design.
         source: all events.
         split_report: where the regions begin.
         replay: the events so far, counted.

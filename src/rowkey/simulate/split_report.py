@@ -29,7 +29,6 @@ class SplitReport:
     """The region boundaries of a design, with remarks on them.
 
     Args:
-        algorithm: the split algorithm.
         boundaries: where regions begin.
         remarks: what should be known of them, as sentences.
         sizing: how many regions there should be and why; None for a bare algorithm.
@@ -51,7 +50,6 @@ def record_design_sample(
     """Return the recorded sample of a design, which is read once for all uses.
 
     Args:
-        design: the design.
         sample: a file of recorded events, its recording, or a table in memory; the design's own if
             None.
         format_options: how it is read, whatever was declared; if None, as `[sample] format` says
@@ -84,7 +82,6 @@ def open_source(
     """Open the recorded events of a design, or generate events without a sample.
 
     Args:
-        design: the design.
         sample: a file of recorded events, its recording, or a table in memory; the design's own if
             None, or events made from the file.
         format_options: how it is read, whatever was declared; if None, as `[sample] format` says
@@ -115,7 +112,6 @@ def open_generated_source(design: Design, seed: int) -> EventSource:
     """Return events made from a design alone; a sample that it declares is left alone.
 
     Args:
-        design: the design.
         seed: where randomness begins.
 
     Raises:
@@ -164,7 +160,6 @@ def choose_design_splits(
     """Choose the region boundaries that `create` uses, from the whole sample.
 
     Args:
-        design: the design.
         sample: a file of recorded events, its recording, or a table in memory, where boundaries
             follow from one.
         format_options: how it is read, as in `run`.

@@ -58,7 +58,6 @@ class TrialValues:
     other values: ages are taken at equal steps, in an order of which every part is spread.
 
     Args:
-        read: the read.
         ranked_rows: the sampled rows, in the order of their arrival.
         has_later_times: whether the table keeps events of a longer time than the sample has.
         extremes: the ends of the fields of which a few outliers do not count.
@@ -135,7 +134,6 @@ class TrialValues:
         """Return where ranges over a time field begin by the read's age, as internal values.
 
         Args:
-            name: the field.
             chances: for each range the share of the ranges that are later, from 0 to 1.
         """
         age = self._read.age
@@ -203,7 +201,6 @@ class TrialValues:
         begins its span and that age before the newest row, and not before the oldest.
 
         Args:
-            name: the field.
             value: its value in the trial's row.
             trial: the number of the trial.
         """
@@ -259,7 +256,6 @@ class _ListFiller:
     """Chooses values for the `in` lists of a read, such as three different hosts.
 
     Args:
-        read: the read.
         columns: rows to take values from.
     """
 
@@ -304,8 +300,6 @@ class _ListFiller:
         """Yield other values of a field, those seen with the row's prefix first.
 
         Args:
-            field: the field.
-            row: the row.
             is_alike: whether of rows that agree with it alone; else of all.
         """
         equal = [name for name in self._equal_fields if name != field] if is_alike else []
