@@ -268,13 +268,11 @@ class _CountingPipe(io.RawIOBase):
         return True
 
     def write(self, data: Any, /) -> int:
-        """Write bytes to the pipe, and add their number to the position."""
         count = self._sink.write(data)
         self._written += count
         return count
 
     def tell(self) -> int:
-        """Return how many bytes were written."""
         return self._written
 
     def close(self) -> None:

@@ -31,7 +31,6 @@ class _FilePath(click.types.StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return what makes the shell complete names of files."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
@@ -178,7 +177,6 @@ def is_failing(grade: Grade, fail_on: str) -> bool:
     """Return whether a verdict makes a command exit with 1.
 
     Args:
-        grade: its grade.
         fail_on: the value of --fail-on.
     """
     return fail_on != NEVER_FAIL and grade in ("poor", fail_on)

@@ -20,7 +20,6 @@ def parse_read_values(read: DeclaredRead, texts: Sequence[str]) -> tuple[list[An
     """Return the values of a read's parameters, for each `?` in turn and by name.
 
     Args:
-        read: the declared read.
         texts: the arguments: `NAME=VALUE` for `:NAME`, anything else for the next `?`. The
             parameter of `in` takes a JSON list.
 

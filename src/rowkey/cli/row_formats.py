@@ -57,7 +57,6 @@ def write_rows(scan: Scan, destination: Destination, *, row_by_row: bool = False
     """Write the rows of a scan to a destination as they are read; return how many.
 
     Args:
-        scan: the rows.
         destination: where they go.
         row_by_row: whether each row is written at once, so that the scan's resume token is exact;
             else thousands of rows become text together, which takes half the time.
@@ -210,7 +209,6 @@ def _write_undeclared_as_text(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a scan as dictionaries with all fields."""
     fields = scan.design.fields
     if row_by_row:
         for row in scan:
@@ -243,7 +241,6 @@ class _CountedRows:
 
 
 def _to_json(row: dict[str, Any], *, is_utf: bool) -> str:
-    """Return a row as one line of JSON."""
     return escape_json(json.dumps(row, ensure_ascii=not is_utf, allow_nan=False))
 
 

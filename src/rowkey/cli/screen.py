@@ -130,7 +130,6 @@ class ProgressBar:
         self.line_width = max(self.line_width, len(text))
 
     def _clear_line(self) -> None:
-        """Erase the progress line of the terminal."""
         if self.line_width:
             click.echo("\r" + " " * self.line_width + "\r", nl=False, err=True)
             self.line_width = 0

@@ -101,7 +101,6 @@ class _SettingsReader:
     """Turns the settings of one file into the defaults of a command.
 
     Args:
-        path: the file.
         text: what stands in it.
         ctx: the context of the command that runs.
     """
@@ -159,7 +158,6 @@ class _SettingsReader:
         """Return the options of a command that a table sets, by name of parameter.
 
         Args:
-            command: the command.
             table: keys with their values.
             prefix: what stands before a key in its path.
             allowed: the keys that may stand in the table.

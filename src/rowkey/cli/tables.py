@@ -113,7 +113,6 @@ def confirm_drop(name: str, url: str, argument: str, typed: str | None) -> None:
     """Have the name of a table typed before it is dropped.
 
     Args:
-        name: its name.
         url: the URL of its engine.
         argument: what the command line names the table by, which a --yes without a value repeats.
         typed: the value of --yes; None to ask for the name on a terminal.

@@ -94,7 +94,6 @@ def command(
 
 
 def _print_advice(advice: Advice, output: str) -> None:
-    """Print advice as JSON or as text."""
     if output == "json":
         print_json(render.build_advice_document(advice))
         return

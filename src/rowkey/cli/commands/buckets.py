@@ -125,7 +125,6 @@ def _parse_max_stale(text: str) -> float:
 def _set_buckets(
     table: Table, count: int, part: str | None, stale_s: float | None, progress: str
 ) -> BucketChangeResult:
-    """Change the number of buckets of a table, and show the progress."""
     place = int(part) if part is not None and part.isdecimal() else part
     with show_progress(progress, PHASE_LABELS) as bar:
         return table.set_buckets(count, part=place, max_stale=stale_s, progress=bar)

@@ -266,7 +266,6 @@ def _require_design_of_table(move: Move, design: Design) -> None:
 
 
 def _read_new_design(path: str) -> rowkey.Design:
-    """Return the design of a file."""
     return rowkey.Design.read(path)
 
 
@@ -274,7 +273,6 @@ class _StepRunner:
     """Runs one step of a move, and prints its result with the command that comes next.
 
     Args:
-        move: the move.
         url: the URL of the engine.
         output: `text` or `json`.
         mode: the value of --progress.
@@ -443,7 +441,6 @@ class _StepRunner:
         return limits
 
     def _print_status(self, status: MoveStatus) -> None:
-        """Print how far the move is."""
         if self.is_json:
             print_json(render.build_move_status_document(status, self.url))
         else:

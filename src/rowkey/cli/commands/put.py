@@ -57,7 +57,6 @@ class StdinRowWriter:
     """Writes the rows of standard input into a table, and notes those that are refused.
 
     Args:
-        batch: the batch that writes the rows.
         fields: the table's fields by name.
     """
 

@@ -150,7 +150,6 @@ def _judge_all(
 
 
 def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptions) -> Comparison:
-    """Return the comparison of all designs of a report on one sample."""
     with show_progress(options.progress, weights=REPLAY_WEIGHTS) as report:
         comparison = advise.compare_designs(
             [design for _, design in designs],
