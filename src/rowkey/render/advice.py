@@ -153,7 +153,6 @@ def _build_key_document(judged: JudgedDesign, declared: JudgedDesign) -> dict[st
 
 
 def _build_resource_document(resources: Resources) -> dict[str, Any]:
-    """Return what a design needs as a JSON document."""
     return {
         **{name: asdict(getattr(resources, name)) for name in _RESOURCE_NAMES},
         "event_disk_bytes": resources.event_disk_bytes,
@@ -166,7 +165,6 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
     """Yield advice as lines of text: what to do first, then the figures.
 
     Args:
-        advice: the advice.
         width: characters of a line.
     """
     declared = advice.declared
@@ -218,7 +216,6 @@ def _format_bounds(bounds: LowerBounds) -> str:
 
 
 def _format_rows(rows: float) -> str:
-    """Return a number of rows as text."""
     return "1 row" if rows == 1 else f"{format_mean(rows)} rows"
 
 
@@ -226,7 +223,6 @@ def format_recommendation(advice: Advice, width: int) -> Iterator[str]:
     """Yield what to declare: the tables, or the most balanced key; or that nothing is better.
 
     Args:
-        advice: the advice.
         width: characters of a line.
     """
     if advice.tables:
@@ -379,7 +375,6 @@ def _format_resources(resources: Resources, declared: Resources | None = None) -
     """Return what a design needs and costs as a text.
 
     Args:
-        resources: what it needs.
         declared: what the declared design needs; reasons that it has too are left out.
     """
     units = {

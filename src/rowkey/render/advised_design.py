@@ -45,7 +45,6 @@ def format_advised_design(
     cannot be edited, and for further tables, the file is written anew.
 
     Args:
-        advice: the advice.
         judged: one of its picks or tables.
         path: the file, to whose folder the path of a sample is relative.
         companions: the files of its companions by name, if several tables are proposed.
@@ -81,7 +80,6 @@ def _list_kept_companions(design: Design, declared: Design, path: Path) -> dict[
     """Return the files of the companions of a declared design that suit a proposed one too.
 
     Args:
-        design: the proposed design.
         declared: the declared one.
         path: the file of the proposed one, to whose folder they are relative.
     """

@@ -192,7 +192,6 @@ def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
     """Yield a comparison of designs as the lines of a text table.
 
     Args:
-        comparison: the comparison.
         width: characters of a line; 80 hold a table of eight designs.
     """
     for one in comparison.designs:

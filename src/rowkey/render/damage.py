@@ -141,7 +141,6 @@ def build_repair_document(
 
 
 def _describe_table(examination: VerifiedTable) -> dict[str, Any]:
-    """Return the document of one examined table."""
     return {
         "table": examination.table,
         "sound": examination.is_sound,
@@ -242,7 +241,6 @@ def build_mismatch_document(url: str, mismatch: Any) -> dict[str, Any]:
     """Return how a catalog differs from a table, as `rowkey repair DESIGN -f json` does.
 
     Args:
-        url: the place.
         mismatch: what is lost, repaired or not; None if nothing is.
     """
     document = _describe_mismatch(mismatch)
@@ -258,7 +256,6 @@ def build_design_repair_document(
     """Return how a design's catalog and companions differ, as `rowkey repair DESIGN -f json` does.
 
     Args:
-        url: the place.
         mismatch: what the catalog has lost of the main table; None if nothing.
         companion_mismatches: the same of each companion, by its name.
         repairs: how the rows of each companion differed; none if they were not compared.

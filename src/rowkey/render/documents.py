@@ -184,7 +184,6 @@ def _build_read_load(simulation: Simulation, redaction: Redaction) -> dict[str, 
 
 
 def _build_read_cause(cause: ReadCauseFinding, redaction: Redaction) -> dict[str, Any]:
-    """Return the document of one cause of a read hot spot."""
     return {
         "code": cause.code,
         "message": cause.message,
@@ -443,7 +442,6 @@ def build_displayed_row(row: Mapping[str, Value], fields: Mapping[str, Field]) -
 
     Args:
         row: the values by field.
-        fields: the fields of the table.
     """
     document = build_row_document(row)
     for name, field in fields.items():

@@ -47,7 +47,6 @@ def format_findings(path: str, lint_result: LintResult) -> Iterator[str]:
 
     Args:
         path: the design file, as the user wrote it.
-        lint_result: the findings of the rules.
     """
     if lint_result.sample is not None and lint_result.sample.remark:
         yield lint_result.sample.remark
@@ -88,7 +87,6 @@ def build_findings_document(
 
 
 def _build_finding(finding: Finding, redaction: Redaction) -> dict[str, Any]:
-    """Return the document of one finding."""
     return {
         "code": finding.code,
         "name": finding.name,
@@ -104,7 +102,6 @@ def _build_finding(finding: Finding, redaction: Redaction) -> dict[str, Any]:
 
 
 def _build_allowed(allowed: Finding, redaction: Redaction) -> dict[str, Any]:
-    """Return the document of a finding that a comment allows."""
     finding = _build_finding(allowed, redaction)
     names = ("code", "name", "line", "path", "message")
     return {

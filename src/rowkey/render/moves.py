@@ -234,7 +234,6 @@ def format_move_status(status: MoveStatus) -> Iterator[str]:
 
 
 def _format_history_step(step: Mapping[str, Any]) -> str:
-    """Return a step of the history as text."""
     match step["step"]:
         case "announced":
             return f"announced; rows are moved to {step['target']}"
@@ -261,7 +260,6 @@ def _format_left_out(rows: int) -> str:
 
 
 def _build_staying_documents(staying: Iterable[StayingCells]) -> list[dict[str, Any]]:
-    """Return the cells that stay behind as JSON."""
     return [
         {
             "column": one.column,
@@ -378,7 +376,6 @@ def format_move_verification(
     """Yield what the comparison of two tables found; rows that differ are listed.
 
     Args:
-        result: what was found.
         source: the table that is moved, as it is named to the user.
         target: the table that it is moved to.
         left_out_rows: rows that the copy left out.
@@ -470,7 +467,6 @@ def list_next_commands(status: MoveStatus, url: str) -> list[str]:
 
     Args:
         status: how far it is.
-        url: the URL of the engine.
     """
     steps = _choose_next_steps(status)
     place = f"--on {shlex.quote(url)}"

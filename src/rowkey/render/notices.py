@@ -102,7 +102,6 @@ def format_junit(
     """Yield the findings as JUnit XML: a suite per file, a case per finding.
 
     Args:
-        checked_files: the files.
         min_severity: severity from which a finding is a failure, None if only mistakes are
             failures; other findings count as skipped.
 
@@ -229,7 +228,6 @@ def _build_descriptor(rule: type[Rule]) -> dict[str, Any]:
 def _build_results(
     checked_file: CheckedFile, rule_indexes: Mapping[str, int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the SARIF results of one checked file."""
     stretches = {} if checked_file.file_text is None else checked_file.file_text.build_text_ranges()
     counts: Counter[str] = Counter()
     lint_result = checked_file.lint_result

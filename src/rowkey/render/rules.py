@@ -33,7 +33,6 @@ def build_rules_document(rules: Iterable[type[Rule]]) -> dict[str, Any]:
 
 
 def _build_rule(rule: type[Rule]) -> dict[str, Any]:
-    """Return the JSON document of one lint rule."""
     sections = rule.parse_docstring()
     return {
         "code": rule.code,

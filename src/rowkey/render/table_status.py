@@ -236,5 +236,4 @@ def _build_pair(pair: tuple[int, int]) -> dict[str, int]:
 
 
 def _format_count(count: int, noun: str) -> str:
-    """Return a count with its noun in singular or plural."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

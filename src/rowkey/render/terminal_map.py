@@ -44,7 +44,6 @@ def draw_heat_map(
     """Return the lines of a simulated load map by region and time.
 
     Args:
-        simulation: the simulation.
         width: characters of a line.
         colour: whether cells are coloured blocks rather than characters.
         load: whose operations the cells show.

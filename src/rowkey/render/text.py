@@ -37,7 +37,6 @@ def print_simulation(judged: JudgedDesign, console: Console, map_load: MapLoad =
     """Print a judged design: verdict, causes, heat map, then all figures.
 
     Args:
-        judged: the design.
         console: where the text goes.
         map_load: whose operations the heat map shows.
     """
@@ -63,7 +62,6 @@ def print_verdict(judged: JudgedDesign, console: Console, *, is_short: bool = Fa
     """Print the verdict on a design, the worst first.
 
     Args:
-        judged: the design.
         console: where the text goes.
         is_short: whether what is good is left out, unless all is.
     """
@@ -123,7 +121,6 @@ def wrap_text(text: str, width: int, indent: int) -> list[str]:
 
 
 def _format_figures(simulation: Simulation, width: int) -> Iterator[str]:
-    """Yield the lines of all figures of a simulation."""
     source = simulation.source
     name = source.name or "events made from the design file"
     yield (
@@ -187,7 +184,6 @@ def _format_skew_lines(skews: Sequence[Skew], time_offset: int) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def join_cells(first: str, cells: Sequence[str], last: str) -> str:
-        """Return one line of the table from its cells."""
         placed = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         return "  ".join((first, *placed, last)).rstrip()
 
@@ -208,7 +204,6 @@ def _format_skew_lines(skews: Sequence[Skew], time_offset: int) -> list[str]:
 
 
 def _format_skew_cells(skew: Skew) -> tuple[str, str, str]:
-    """Return the table cells of the skew at one window width."""
     return (
         f"{skew.server_skew:.2f} {f'({skew.even_server_skew:.2f})':>6}",
         f"{skew.region_skew:.2f} {f'({skew.even_region_skew:.2f})':>6}",
@@ -272,7 +267,6 @@ def _format_read(read: ReadCost, noun: str) -> str:
     """Return the line about the simulated cost of one read: means with their margins.
 
     Args:
-        read: the read.
         noun: what it reads: rows, or events that share rows.
     """
     if read.error:
@@ -369,7 +363,6 @@ def print_check(path: str, judged: JudgedDesign, console: Console) -> None:
 
     Args:
         path: the design file, as it was given.
-        judged: the design with its findings.
         console: where the text goes.
     """
     from rich.text import Text
@@ -423,7 +416,6 @@ def _format_size(min_bytes: int, max_bytes: int | None) -> str:
 
 
 def _format_part(part: PartProperties) -> str:
-    """Return the line about one part of the key."""
     losses = "".join(f"; loses {what} of {name}" for name, what in part.losses.items())
     return (
         f"  [{part.notation}]  {_format_size(part.min_bytes, part.max_bytes)}, order "
@@ -461,7 +453,6 @@ def format_sizing(sizing: Sizing, region_count: int) -> Iterator[str]:
     """Yield the recommended number of regions and why, then each source's opinion.
 
     Args:
-        sizing: the recommendation.
         region_count: how many regions the design has.
     """
     regions = pluralize(sizing.regions, "region")

@@ -85,7 +85,6 @@ def format_undecodable_rows(
     """Yield sentences on rows that cannot be decoded; none if there are none.
 
     Args:
-        undecodable: the rows.
         outcome: what happened to them.
     """
     if not undecodable.row_count:
@@ -101,8 +100,6 @@ def format_undeclared_cells(table: str, undeclared: UndeclaredCells, outcome: st
     """Yield sentences on the undeclared cells of a table; none if it has none.
 
     Args:
-        table: its name.
-        undeclared: the cells.
         outcome: as for `format_scan_notes`.
     """
     if not undeclared.cell_count:

@@ -62,7 +62,6 @@ def build_verdict_document(
     """Return the verdict on a design, and the skew of its writes.
 
     Args:
-        verdict: the verdict.
         simulation: the replay that it was given on.
         redaction: what is hidden.
     """
@@ -107,7 +106,6 @@ def format_verdict(verdict: DesignVerdict, simulation: Simulation) -> Iterator[V
     """Yield the lines of a verdict: what decides it, then all else, the worst first.
 
     Args:
-        verdict: the verdict.
         simulation: the replay that it was given on.
     """
     first, *others = verdict.assessments
@@ -161,7 +159,6 @@ def lower_first_letter(message: str, names: Iterable[str]) -> str:
     """Return a sentence with a lower-case first letter, unless it begins with a name.
 
     Args:
-        message: the sentence.
         names: the names of fields.
 
     >>> lower_first_letter("Keys rise.", ["ts"]), lower_first_letter("Host a is hot.", ["Host"])

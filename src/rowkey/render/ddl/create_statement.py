@@ -53,7 +53,6 @@ def build_create_statement(
     table that was made by hand; `rowkey.table_id` is drawn when it is made.
 
     Args:
-        design: the design.
         splits: the row keys its regions begin with, ascending.
         source: the file of the design, for readers of the text.
         companion_of: the main table that it is a companion of; empty if it is none.

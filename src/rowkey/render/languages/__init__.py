@@ -84,7 +84,6 @@ class Translator:
 
 @cache
 def _read_sentences(language: str) -> Mapping[str, str]:
-    """Return every sentence of a language by its key."""
     names = (language,) if language == "en" else (language, f"{language}_rules")
     sentences: dict[str, str] = {}
     for name in names:

@@ -83,7 +83,6 @@ def _build_verdict_row(designs: Sequence[Document], translator: Translator) -> d
 
 
 def _build_row(measure: Document, translator: Translator) -> dict[str, Any]:
-    """Return the table row of one measure."""
     return {
         "label": format_label(measure, translator),
         "cells": [
@@ -111,7 +110,6 @@ def _find_title(measure: Document) -> tuple[str, str | None]:
 def _format_title(
     title: tuple[str, str | None], comparison: Document, translator: Translator
 ) -> str:
-    """Return the translated heading of a group of measures."""
     name, read = title
     if name != "reads":
         return translator(f"compared.{name}")

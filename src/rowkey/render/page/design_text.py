@@ -294,7 +294,6 @@ def _format_ttl(seconds: int | None, translator: Translator) -> str:
 
 
 def _format_block_size(size: int) -> str:
-    """Return a block size with its unit."""
     return f"{size // 1024:,} KiB" if size % 1024 == 0 else f"{size:,} B"
 
 

@@ -47,7 +47,6 @@ class NotebookResult:
         self._text = text
 
     def _repr_html_(self) -> str:
-        """Return the result as HTML for a notebook."""
         return self._html
 
     def __repr__(self) -> str:

@@ -69,7 +69,6 @@ def _build_policy(style: str, program: str) -> str:
 
 
 def _format_title(document: Mapping[str, Any], translator: Translator) -> str:
-    """Return the title of the report page."""
     table, designs = ", ".join(document["tables"]), len(document["designs"])
     key = "page.of_design" if designs == 1 else "page.of_designs"
     return translator(key, table=table, count=designs)

@@ -71,7 +71,6 @@ def _build_view(
     """Return one view of a map: its rows with their shares of all reads, events and marks.
 
     Args:
-        judged_design: the design.
         groups: the row of each region.
         rows: the labels of the rows.
         is_by_server: whether the rows are servers.
@@ -97,10 +96,8 @@ def _build_prefix_view(
     """Return the view by key prefix, whose counts are those of the regions if it has as many rows.
 
     Args:
-        judged_design: the design.
         redaction: what is hidden.
         region_groups: the row of each region in the view by region.
-        region_view: the view by region.
     """
     design, regions = judged_design.design, judged_design.simulation.regions
     found = group_by_prefix(design.key, [region.start for region in regions])
@@ -187,7 +184,6 @@ def _build_marks(
     """Return the boxes and lines that mark the causes of hot spots on a map.
 
     Args:
-        judged_design: the design.
         counts: operations by column and row.
         groups: the row of each region.
         is_by_server: whether the rows are servers.

@@ -28,8 +28,6 @@ def build_key_boxes(
     """Return the parts of a key with offset, width and an example value each.
 
     Args:
-        design: the design.
-        properties: its properties.
         sample: the sample that the example is from; generated from the field types if None.
         redaction: decides which values are hidden.
     """

@@ -29,7 +29,6 @@ def group_by_prefix(key: Key, starts: Sequence[bytes]) -> PrefixGroups:
     later ones.
 
     Args:
-        key: the key.
         starts: the first possible key of each region in ascending order; the first is empty.
     """
     found = PrefixGroups([0] * len(starts), [b""])

@@ -12,11 +12,7 @@ if TYPE_CHECKING:
 
 
 def format_load_result(result: FileLoadResult) -> Iterator[str]:
-    """Yield what a load wrote, and what it assumed.
-
-    Args:
-        result: the result of `load_file`.
-    """
+    """Yield what a load wrote, and what it assumed."""
     yield Message("load.written", "{rows} written", rows=count_rows(result.row_count))
     if result.repeat_count:
         rows = count_rows(result.repeat_count)
@@ -36,11 +32,7 @@ def format_load_result(result: FileLoadResult) -> Iterator[str]:
 
 
 def format_left_out_rows(result: FileLoadResult) -> Iterator[str]:
-    """Yield how many rows of a file were left out, and the first of them with the reasons.
-
-    Args:
-        result: the result of `load_file`.
-    """
+    """Yield how many rows of a file were left out, and the first of them with the reasons."""
     if not result.left_out.count:
         return
     yield Message("load.left_out", "{rows} left out:", rows=count_rows(result.left_out.count))
@@ -54,8 +46,6 @@ def format_created_table(name: str, region_count: int, families: Iterable[str]) 
     """Return the line about a table that was created.
 
     Args:
-        name: its name.
-        region_count: its regions.
         families: the names of its families.
 
     >>> format_created_table("logs", 16, ["d"])

@@ -128,7 +128,6 @@ def print_live(live: LiveLoad, console: Console) -> None:
     from rich.text import Text
 
     def print_wrapped(text: str, indent: int = 0, style: str = "") -> None:
-        """Print a text wrapped to the width of the console."""
         for line in wrap_text(text, console.width, indent):
             console.print(Text(line, style), soft_wrap=True)
 
