@@ -103,12 +103,7 @@ def create_login_link(settings: PortalSettings) -> str:
 
 
 def take_login_link(path: Path, digest: bytes) -> bool:
-    """Return whether a file has the hash of a token, which is then used up.
-
-    Args:
-        path: the file.
-        digest: the hash.
-    """
+    """Return whether a file has the hash of a token, which is then used up."""
     try:
         if not secrets.compare_digest(read_regular_file(path, len(digest)), digest):
             return False

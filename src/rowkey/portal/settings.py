@@ -169,7 +169,6 @@ class PortalSettings:
         return 443 if self.is_encrypted else 80
 
     def _find_mistakes(self) -> Iterator[Mistake]:
-        """Yield what is wrong with the settings."""
         yield from self._find_file_mistakes()
         schemes = [engine_class.scheme for engine_class in ENGINES.values()]
         if self.url is not None and self.url.partition(":")[0] not in schemes:
@@ -192,7 +191,6 @@ class PortalSettings:
             yield from self._find_exposure_mistakes()
 
     def _find_file_mistakes(self) -> Iterator[Mistake]:
-        """Yield what is wrong with the folder and the files."""
         if not self.folder.is_dir():
             what = f"{format_value(str(self.folder))} is not a folder"
             yield Mistake("FOLDER", what, "a folder with design files", "Create it, or correct it.")

@@ -106,7 +106,6 @@ class AdviceRequest:
 
     Args:
         design: the name of the design file.
-        etag: its version.
         sample: the name of the file of events; empty for what the design declares.
         user: who wants it.
         created_ms: when, in milliseconds since 1970.
@@ -130,11 +129,7 @@ def advise_design(
     """Return better keys for a design, and the texts of the files that declare them.
 
     Args:
-        report: takes the progress.
-        folder: the folder of the design files.
         hidden_files: files in it that are no designs.
-        name: the name of the design file.
-        text: its text.
         sample: the path of a file of events; None for events generated from the file.
 
     Returns:

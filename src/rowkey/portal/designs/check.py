@@ -77,7 +77,6 @@ class CheckedDesign:
 
     Args:
         name: the name of its file or table.
-        text: the text.
         read_design: returns its design, or raises `InvalidDesign`.
         example_rows: reads the first rows of a sample; None leaves it alone.
     """
@@ -230,11 +229,7 @@ class CheckedDesign:
 
 
 class DesignChecker:
-    """Checks design texts, and remembers the results as long as the files they depend on stay.
-
-    Args:
-        workspace: the design files.
-    """
+    """Checks design texts, and remembers the results as long as the files they depend on stay."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

@@ -50,11 +50,8 @@ def write_draft(
     """Draft a design from a sample, and write it to a new file of the folder.
 
     Args:
-        report: takes the progress.
-        folder: the folder of the design files.
         hidden_files: files in it that are no designs.
         name: the name of the file, which must not be there.
-        table: the name of the table.
         sample: the path of the file of events. The draft does not name it, as it is removed later.
         servers: the number of region servers.
 

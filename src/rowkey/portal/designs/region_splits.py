@@ -18,7 +18,6 @@ def choose_splits(design: Design, sample: Path | None) -> Sequence[bytes]:
     A sample that the design declares is left alone: it may lie outside of the folder.
 
     Args:
-        design: the design of the table.
         sample: the file from which boundaries follow, if they follow from one.
 
     Raises:
@@ -44,10 +43,7 @@ def choose_sampled_splits(
 
     Args:
         report: takes no progress.
-        folder: the folder of the design files.
         hidden_files: files in it that are no designs.
-        name: the name of the design file.
-        text: its text.
         sample: the path of the file of events.
     """
     del report

@@ -30,7 +30,6 @@ def find_sample(request: PortalRequest, designs: Sequence[Design]) -> Path | Non
     """Return the file of events that a form names; None for generated events of one design.
 
     Args:
-        request: the request with the form.
         designs: the designs whose events are wanted; several replay one file.
 
     Raises:
@@ -46,7 +45,6 @@ def require_file(request: PortalRequest, declared: Path | None) -> Path:
     """Return the file of events that a form names.
 
     Args:
-        request: the request with the form.
         declared: the sample that is declared, if users may read it; else None.
 
     Raises:
@@ -67,10 +65,6 @@ def require_file(request: PortalRequest, declared: Path | None) -> Path:
 
 def find_last_sample(portal: Portal, design: str) -> str:
     """Return the id of the uploaded file that a design was last simulated by or drafted from.
-
-    Args:
-        portal: the parts of the portal.
-        design: the name of the design file.
 
     Returns:
         The id; empty if there is none, or if the file was removed meanwhile.
@@ -100,8 +94,6 @@ class UploadedSample:
 
     Args:
         id: what forms call it.
-        path: the file.
-        size_bytes: its size.
         uploaded_ms: when it was complete, in milliseconds since 1970.
     """
 

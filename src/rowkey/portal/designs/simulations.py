@@ -104,8 +104,6 @@ def build_arguments(
     """Return the arguments of `simulate_designs` but `map_folder` as JSON values.
 
     Args:
-        workspace: the folder of the designs.
-        files: the design files.
         sample: a file of events; None for generated ones.
     """
     return {
@@ -129,8 +127,6 @@ def simulate_designs(
     """Return the report of one design, or of several with their comparison.
 
     Args:
-        report: takes the progress.
-        folder: the folder of the design files.
         hidden_files: files and folders in it that are not shown.
         texts: the texts of the design files by name.
         sample: the path of a file of events; None for generated ones, of one design only.
@@ -206,11 +202,7 @@ class SimulatedVerdict:
 
 
 class SimulatedVerdicts:
-    """Finds the verdicts of design files, and remembers them: a result never changes.
-
-    Args:
-        simulations: the simulations with their results.
-    """
+    """Finds the verdicts of design files, and remembers them: a result never changes."""
 
     def __init__(self, simulations: SimulationResults) -> None:
         self._simulations = simulations

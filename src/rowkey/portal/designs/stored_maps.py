@@ -56,5 +56,4 @@ def read_map_view(folder: Path, design_id: str, kind: str) -> bytes | None:
 
 
 def _build_name(design_id: str, kind: str) -> str:
-    """Return the name of the file of a view."""
     return f"map-{design_id}-{kind}.json.gz"

@@ -58,12 +58,7 @@ class DesignFileMissing(InvalidArgument):
 
 @dataclass(frozen=True)
 class DesignFile:
-    """A design file as it was read.
-
-    Args:
-        name: its name in the folder.
-        content: its bytes.
-    """
+    """A design file as it was read."""
 
     name: str
     content: bytes
@@ -150,7 +145,6 @@ class Workspace:
     """The design files of one folder; links and files of folders below it are not among them.
 
     Args:
-        folder: the folder.
         hidden_files: files and folders in it that are not shown, such as the users of the portal.
     """
 
@@ -235,8 +229,6 @@ class Workspace:
         """Write a design file, unless another one has changed it since it was read.
 
         Args:
-            name: its name.
-            text: its new text.
             etag: the version that was read; None for a file that is new.
 
         Returns:
@@ -472,6 +464,5 @@ def _check_edit(current: DesignFile, new: DesignFile) -> None:
 
 
 def _build_missing_error(name: str) -> DesignFileMissing:
-    """Return the error of a design file that is not in the folder."""
     what = f"the folder has no design file {format_value(name)}"
     return DesignFileMissing("file", what, remedy="Open the list of tables and choose one.")

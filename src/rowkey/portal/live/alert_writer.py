@@ -30,8 +30,6 @@ class AlertWriter:
     """Stores and sends alerts of what readings show, also after the portal was started again.
 
     Args:
-        log: where alerts are stored.
-        sender: sends them.
         origin: the begin of the portal's URLs.
     """
 
@@ -87,8 +85,6 @@ class AlertWriter:
         Args:
             name: the name of the table; empty for the cluster.
             rule: decides about it.
-            is_down: whether it is down.
-            reason: why.
             regions: how many of its regions are open, if some are closed.
         """
         since_ms = rule.judge(is_down, get_time_ms())

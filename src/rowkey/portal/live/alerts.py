@@ -91,7 +91,6 @@ def build_alert_document(
     """Return what is sent of an alert: the load as `rowkey live` prints it, without regions.
 
     Args:
-        live: the load of the table.
         event: hot or cool.
         since_ms: since when, milliseconds since 1970.
         origin: the begin of the portal's URLs.
@@ -136,11 +135,7 @@ def build_outage_document(
 
 
 class AlertLog:
-    """The alerts of a portal, in its file.
-
-    Args:
-        database: the file.
-    """
+    """The alerts of a portal, in its file."""
 
     def __init__(self, database: LiveDatabase) -> None:
         self._database = database

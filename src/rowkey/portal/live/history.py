@@ -65,7 +65,6 @@ class LiveHistory:
     """The load of all tables over time, in a file of bounded size.
 
     Args:
-        database: the file.
         max_bytes: its size, at most, apart from the newest columns.
     """
 
@@ -78,7 +77,6 @@ class LiveHistory:
         """Add load to the minutes of a table, and move old columns to longer ones.
 
         Args:
-            table: its name.
             columns: what each minute has more.
             now_ms: milliseconds since 1970.
 
@@ -179,7 +177,6 @@ class LiveHistory:
         return bool(before) and before[0].ranges != merged.ranges
 
     def _decode(self, connection: sqlite3.Connection, row: tuple[Any, ...]) -> LoadColumn:
-        """Return a stored column."""
         start_ms, length_ms, counts, servers, layout, digest = row
         try:
             ranges = self._layouts.get(digest)
@@ -237,7 +234,6 @@ def _encode_ranges(ranges: Iterable[KeyRange]) -> bytes:
 
 
 def _read_ranges(connection: sqlite3.Connection, layout: int) -> tuple[KeyRange, ...]:
-    """Return a stored list of ranges."""
     (content,) = connection.execute(
         "SELECT content FROM layouts WHERE id = ?", (layout,)
     ).fetchone()

@@ -57,7 +57,6 @@ def build_minute_columns(interval: LoadInterval, end_ms: int) -> list[LoadColumn
     """Return what each minute has of an interval: its counts, divided by time.
 
     Args:
-        interval: the load of the regions.
         end_ms: when it ended, milliseconds since 1970.
     """
     ranges = tuple(interval.bounds)

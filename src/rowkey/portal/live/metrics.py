@@ -28,7 +28,6 @@ class MetricFamily:
     """All values of one metric.
 
     Args:
-        name: its name.
         kind: a counter only grows; a gauge goes up and down.
         meaning: what it is, as one sentence.
         values: each value with its labels.
@@ -69,7 +68,6 @@ def format_metrics(live: LiveWatch) -> str:
 
 
 def _build_families(live: LiveWatch) -> Iterator[MetricFamily]:
-    """Yield the metrics of a portal."""
     build = MetricFamily("rowkey_build_info", "gauge", "The version of rowkey.")
     build.add(1, version=version("rowkey"))
     yield build

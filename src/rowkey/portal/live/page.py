@@ -40,7 +40,6 @@ class LivePage:
     """The load of a table as a page shows it.
 
     Args:
-        live: the load.
         document: the same as `rowkey live -f json` prints it.
     """
 

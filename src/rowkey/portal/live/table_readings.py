@@ -35,9 +35,7 @@ class TableReadings:
     """Reads the tables of an engine, and stores what their counters show.
 
     Args:
-        engines: opens the engine.
         history: where the load is stored.
-        alerts: writes alerts.
         find_design: returns the design of the folder for a table whose own design is not known;
             None without one.
         clock: seconds that never go back.
@@ -131,7 +129,6 @@ class TableReadings:
             table.live = live  # last: pages that see it find the rest stored
 
     def _build_reader(self, engine: Engine, name: str) -> TableReader:
-        """Return the reader of a table."""
         store = engine.open_table(name)
         is_known = look_up_entry(engine, store, name).design is not None
         return TableReader(

@@ -66,9 +66,7 @@ class LiveWatch:
     read while a step of the portal has it open, and the rest when a page asks for it.
 
     Args:
-        engines: opens the engine.
         history: where the load is stored.
-        alerts: writes alerts.
         find_design: returns the design of the folder for a table whose own design is not known;
             None without one.
         clock: seconds that never go back; for tests.
@@ -102,7 +100,6 @@ class LiveWatch:
         engines.find_outage = self.find_outage
 
     def _get_time_s(self) -> float:
-        """Return the seconds of the clock."""
         return self._clock()
 
     @property
@@ -157,11 +154,7 @@ class LiveWatch:
             return self._tables.get(name)
 
     def get_live_load(self, name: str) -> LiveLoad:
-        """Return the load of a table after the last reading, or without figures before the first.
-
-        Args:
-            name: the name of the table.
-        """
+        """Return the load of a table after the last reading; without figures before the first."""
         table = self.find(name)
         if table is not None and table.live is not None:
             return table.live
@@ -286,7 +279,6 @@ class LiveWatch:
 
         Args:
             names: the tables; those that the engine does not have are left out.
-            what: what is read of them.
             accepts_old: whether an older state will do, but from after the last change by the
                 portal; of many tables, those with the oldest are read as long as there is time.
         """
@@ -321,21 +313,13 @@ class LiveWatch:
             self._note_outage(problem)
 
     def note_change(self, name: str) -> None:
-        """Note that the portal has changed a table: the next page waits for what it is now.
-
-        Args:
-            name: the table.
-        """
+        """Note that the portal has changed a table: the next page waits for what it is now."""
         table = self.find(name)
         if table is not None:
             table.changed_s = self._clock()
 
     def follow_end(self, name: str) -> None:
-        """Read the list of the tables and a table again after a step, so that its effect is seen.
-
-        Args:
-            name: the table.
-        """
+        """Read the list of the tables and a table again after a step, so its effect is seen."""
         if not self.is_running or self.is_own_load:
             return  # pages read it
         self.note_change(name)
@@ -355,8 +339,6 @@ class LiveWatch:
         """Let the thread read the list and some tables, and wait for that.
 
         Args:
-            names: the tables.
-            what: what is read of them.
             wait_s: how long to wait.
             age_s: the age of what is not read again.
         """
@@ -446,8 +428,6 @@ class LiveWatch:
         """Read something of a table once; a defect is logged, and ends no step.
 
         Args:
-            table: the table.
-            what: what is read.
             opens: whether the engine is opened for it in any case.
         """
         is_moving = table.stored_table is not None and table.stored_table.move is not None

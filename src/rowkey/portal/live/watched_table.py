@@ -48,7 +48,6 @@ class WatchedTable:
     """What is known of a table: all that pages, metrics and alerts are made of.
 
     Args:
-        name: its name.
         load_rule: decides about alerts of its load.
         outage_rule: decides about alerts that it is down.
         read_s: when each reading succeeded last, by the clock of the watch.

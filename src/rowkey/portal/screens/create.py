@@ -39,7 +39,6 @@ class PlannedTable(NamedTuple):
     """A table that will be created.
 
     Args:
-        name: its name.
         families: the names of its families.
         region_count: its regions; None if they follow from a sample and their number as well.
         script: the statement for HBase's shell; empty if its boundaries follow from a sample.
@@ -82,10 +81,7 @@ def plan_table(name: str, design: Design, main: Design, file_name: str) -> Plann
     """Return what will be created for a design.
 
     Args:
-        name: the name of the table.
-        design: its design.
         main: the design of the main table, which is another one for a companion.
-        file_name: the file of the design.
 
     Raises:
         InvalidDesign: its regions cannot be split so.
@@ -146,9 +142,7 @@ def create_tables(
     """Create the table of a design after its companions, as `rowkey create` does.
 
     Args:
-        request: the request.
         task: takes the progress.
-        file: the design file.
         tables: its designs by name, that of the main table first.
         sample: the file of events from which boundaries follow; None if none do. It is read in a
             process of its own, and not for longer or in more memory than that may use.

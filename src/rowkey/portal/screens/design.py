@@ -134,7 +134,6 @@ def _render_design(
     """Return the page of a design file.
 
     Args:
-        request: the request.
         file: the file, or a draft of it.
         checked: what the rules find in it.
         notice: what has happened before, by the key of its sentence; empty for nothing.

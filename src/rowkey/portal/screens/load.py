@@ -93,13 +93,7 @@ def start_load(request: PortalRequest) -> Response:
 
 
 def build_load_document(table: str, path: Path, result: FileLoadResult) -> dict[str, Any]:
-    """Return what a load did, for programs.
-
-    Args:
-        table: the name of the table.
-        path: the file.
-        result: the result of `load_file`.
-    """
+    """Return what a load did, for programs."""
     return {
         "format": FORMAT_VERSION,
         "table": table,

@@ -74,8 +74,6 @@ def _open_page(request: PortalRequest, cookie: str, page: str) -> Response:
     """Return the redirection to the page that follows a login, with the cookie of a session.
 
     Args:
-        request: the request with the session.
-        cookie: the cookie.
         page: the path of a page of this portal; empty for the start page.
     """
     request.note_action("log in", "portal")

@@ -52,7 +52,6 @@ class RefusedRequest(Exception):
     """Raised for a request that is not answered.
 
     Args:
-        status: the status of the response.
         key: the sentence that says why, by its key in the language files; that of the status if
             empty.
         arguments: the values of the sentence.

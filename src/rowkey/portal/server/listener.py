@@ -27,7 +27,6 @@ class Connection:
     """A connection to the portal.
 
     Args:
-        socket: its socket.
         client: who has opened it: an address, or a network.
         since_s: since when the client is waited for, or has been answered.
         is_waiting: whether the client is waited for.
@@ -49,11 +48,7 @@ class Connection:
 
 
 class PortalListener(socket.socket):
-    """A listening socket that closes connections of those who have most, to let others in.
-
-    Args:
-        family: the family of addresses.
-    """
+    """A listening socket that closes connections of those who have most, to let others in."""
 
     def __init__(self, family: int) -> None:
         super().__init__(family, socket.SOCK_STREAM)

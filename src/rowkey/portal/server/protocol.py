@@ -26,7 +26,6 @@ class PortalProtocol(H11Protocol):
     time for a head has an end that no further byte of it moves.
 
     Args:
-        listener: has accepted the connection.
         options: those of `H11Protocol`.
     """
 

@@ -43,8 +43,6 @@ class PortalRequest:
     """A request to a screen.
 
     Args:
-        http: the request.
-        portal: the parts of the portal.
         menu: the routes of the menu, in its order.
         session: who is logged in; None on public pages.
         form: the fields of a form that was sent, by name.
@@ -151,8 +149,6 @@ class PortalRequest:
         """Return a page.
 
         Args:
-            template: the name of its template.
-            status: the status of the response.
             reload_s: seconds after which the page loads itself again; None for never.
             values: the variables of the template.
         """

@@ -71,7 +71,6 @@ class PortalRoute:
         """Return the route for Starlette.
 
         Args:
-            portal: the parts of the portal.
             menu: the routes of the menu, in its order.
         """
 

@@ -49,7 +49,6 @@ class SecurityMiddleware:
     """Checks the origin of each request before the app sees it.
 
     Args:
-        app: the app.
         settings: the names under which the portal answers.
     """
 

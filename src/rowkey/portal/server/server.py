@@ -100,7 +100,6 @@ def build_server(
     """Return the server of an app; it logs no URL, as one has the login token.
 
     Args:
-        app: the app.
         settings: where it listens.
         listener: the socket that accepts its connections.
 
@@ -147,6 +146,5 @@ def build_server(
 
 
 def _print_url(url: str) -> None:
-    """Print the URL of the portal for the user."""
     sys.stderr.write(f"The portal is open at {url}\nCtrl-C ends it.\n")
     sys.stderr.flush()

@@ -29,7 +29,6 @@ def send_compressed(
         request: the request; a browser that takes no gzip gets the content as it was, and one that
             has this version gets none.
         packed: the content, compressed by gzip.
-        media_type: its type.
         version: a name that changes with the content; the browser then asks before it shows the
             content again. None if empty.
         cache_control: how long the content may be kept, and by whom.

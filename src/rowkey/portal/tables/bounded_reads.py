@@ -33,7 +33,6 @@ class BoundedReader(Reader):
     """Reads cells of a table, and says when a limit is reached.
 
     Args:
-        reader: reads the table.
         limits: what all reads together may use, from now on.
         clock: seconds that never go back.
     """
@@ -78,7 +77,6 @@ class BoundedCursor(Cursor):
     """The rows of one range, each of which is counted.
 
     Args:
-        cursor: reads the range.
         count_bytes: called with the bytes of the cells that were read.
     """
 

@@ -171,7 +171,6 @@ class EngineSession:
         """Open a table for the time of a `with` block.
 
         Args:
-            name: its name.
             quick: as for `open`.
 
         Raises:
@@ -189,7 +188,6 @@ class EngineSession:
         """Open the move of a table for the time of a `with` block.
 
         Args:
-            name: the name of the table.
             quick: as for `open`.
 
         Raises:
@@ -207,7 +205,6 @@ class EngineSession:
         """Create a table, and lend it for the time of a `with` block.
 
         Args:
-            design: its design.
             arguments: those of `rowkey.table.create_table`.
 
         Raises:
@@ -256,7 +253,6 @@ class EngineSession:
 
     @property
     def _engine_class(self) -> type[Engine]:
-        """The class of the engine that the URL names."""
         scheme = self.require_url().partition(":")[0]
         return next(one for one in ENGINES.values() if one.scheme == scheme)
 

@@ -111,7 +111,6 @@ class TablePage:
     """A page of the list of tables.
 
     Args:
-        rows: its tables.
         query: what was asked for, with the number of a page that is there.
         found_count: tables that were found.
         total_count: tables with and without a file.
@@ -134,7 +133,6 @@ def list_tables(portal: Portal, query: TableQuery | None = None) -> TablePage:
     """Return a page of the tables; nothing is waited for longer than a moment.
 
     Args:
-        portal: the parts of the portal.
         query: which ones; the first page by name if None.
     """
     query = TableQuery() if query is None else query

@@ -48,7 +48,6 @@ class RowQuery:
     """Which rows of a table are read.
 
     Args:
-        table: the name of the table.
         where: conditions as in the reads of a design, such as `host = 'web-1' and ts > 5`.
         order: fields, each with `desc` if it descends.
         limit: the most rows of a page.
@@ -98,7 +97,6 @@ class RowQuery:
         """Return the scan of the rows, which stops at the limits.
 
         Args:
-            table: the table.
             limit: the most rows.
             limits: what it may read.
             is_abandoned: set once nobody waits for the rows any more.
@@ -146,9 +144,6 @@ class RowPage:
 
         If it is `stopped`, some rows were not looked at: those that `next` leads to, or any if that
         is null. `undeclared` and `undecodable` are as in the document of `rowkey count`.
-
-        Args:
-            table: the name of the table.
         """
         document = {"format": FORMAT_VERSION, "table": table, "rows": list(self.rows)}
         return {
@@ -164,8 +159,6 @@ def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) 
     """Return a page of the rows of a table; what is found within `PAGE_LIMITS` if there are many.
 
     Args:
-        table: the table.
-        query: which rows.
         is_abandoned: set once nobody waits for them any more.
 
     Raises:
@@ -203,9 +196,6 @@ def write_csv(
     """Write the rows as CSV for a spreadsheet, at most `MAX_EXPORTED_ROWS`.
 
     Args:
-        table: the table.
-        query: which rows.
-        out: the file.
         is_abandoned: set once nobody waits for them any more.
 
     Raises:
@@ -234,7 +224,6 @@ class StoredCell:
     """A cell of a row, decoded.
 
     Args:
-        cell: the cell as it is stored.
         values: the values of its fields; None if it is no value of the design.
         is_declared: whether the design declares its column.
     """
@@ -278,11 +267,7 @@ class RowHistory:
     keys: Sequence[str]
 
     def build_document(self, table: str) -> dict[str, Any]:
-        """Return the row for programs.
-
-        Args:
-            table: the name of the table.
-        """
+        """Return the row for programs."""
         cells = [
             {
                 "column": one.column,
@@ -326,7 +311,6 @@ def read_history(table: Table, text: str) -> RowHistory:
     """Return one row with all its cells.
 
     Args:
-        table: the table.
         text: the fields that the row is found by, as JSON.
 
     Raises:

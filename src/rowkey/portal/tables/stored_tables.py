@@ -22,7 +22,6 @@ class StoredTable:
     """A table of the engine.
 
     Args:
-        name: its name.
         entry: its catalog entry; None if rowkey does not know its design.
         origin: where the entry was found, or why there is none.
         region_count: its regions; None if the engine does not say.
@@ -76,11 +75,6 @@ class TableOperations:
 def read_stored_table(engine: Engine, name: str, url: str) -> StoredTable:
     """Return a table of an engine; a problem with it is noted, as others may be well.
 
-    Args:
-        engine: where it is.
-        name: its name.
-        url: the URL of the engine.
-
     Raises:
         Unavailable: the engine does not answer.
     """
@@ -118,8 +112,6 @@ def read_operations(engine: Engine, name: str, url: str) -> TableOperations:
 
     Args:
         engine: where the table is, or was before its move ended.
-        name: its name.
-        url: the URL of the engine.
 
     Raises:
         InvalidArgument: there is neither such a table nor a move of one.

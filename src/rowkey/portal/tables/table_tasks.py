@@ -53,7 +53,6 @@ class TaskFiles:
         """Store the state of the last task of a table, which is on disk when the call returns.
 
         Args:
-            table: the name of the table.
             state: the state, as JSON values and messages.
 
         Raises:
@@ -119,7 +118,6 @@ class TableTask(Task):
     """One long task on a table, such as the copy of a move, in a thread of the portal.
 
     Args:
-        table: the name of the table.
         name: the task, by the name of its command.
         user: who began it.
         details: what it was begun with, by name.
@@ -143,7 +141,6 @@ class TableTask(Task):
         self._run = run
 
     def run(self) -> None:
-        """Do the work, and note its end."""
         self._run(self)
 
     def report(self, progress: Progress) -> None:
@@ -217,8 +214,6 @@ class TableTasks:
         """Note a task in the audit log, and begin it in a thread of its own.
 
         Args:
-            table: the name of the table.
-            name: the task.
             user: who begins it.
             work: does it, and returns its result.
             details: what it is begun with, by name.
@@ -291,5 +286,4 @@ class TableTasks:
 
 
 def _get_time_ms() -> int:
-    """Return the milliseconds since 1970."""
     return time.time_ns() // 1_000_000

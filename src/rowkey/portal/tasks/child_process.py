@@ -58,7 +58,6 @@ class ProgressWriter:
         self._write({"state": state, "mistakes": pack_mistakes(mistakes)})
 
     def _write(self, report: Mapping[str, Any]) -> None:
-        """Write a report."""
         self._stream.write(dump_document(report) + b"\n")
         self._stream.flush()
 
@@ -68,7 +67,6 @@ def run_call(call: dict[str, Any], report: ProgressWriter) -> None:
 
     Args:
         call: what `ProcessTask` sends.
-        report: takes the progress and the end.
     """
     module, _, name = call["function"].partition(":")
     result_file = Path(call["result_file"])

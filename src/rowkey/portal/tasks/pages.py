@@ -75,7 +75,6 @@ def show_task(request: PortalRequest, task: ProcessTask, **values: Any) -> Respo
     """Show how far a task is that has no result yet.
 
     Args:
-        request: the request.
         task: the task as it was before its result was looked for, so that a result which was
             written meanwhile is shown next.
         values: `title` and `events` describe the task, `path` is that of its page, and `start`,

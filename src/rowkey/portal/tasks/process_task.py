@@ -131,7 +131,6 @@ class ProcessTask(Task):
         process.stdin.flush()
 
     def _note_report(self, report: dict[str, Any]) -> None:
-        """Note a report of the process."""
         state = TaskState(report["state"])
         if state.is_final:
             self.end(state, unpack_mistakes(report["mistakes"]))
@@ -156,7 +155,6 @@ def call_in_process(
     """Return the document of a function that a child process calls, while another task waits.
 
     Args:
-        queue: runs the process.
         check: called meanwhile; what it raises ends the process.
         function: the function, as `ProcessTask` says.
         limits: what the process may use.

@@ -48,7 +48,6 @@ class TaskResults(Generic[RequestT]):
 
     Args:
         folder: where they are stored; it is created with the first one.
-        request_class: the class of the requests.
         function: answers a request in a process of its own, as `ProcessTask` says.
     """
 
@@ -69,7 +68,6 @@ class TaskResults(Generic[RequestT]):
         """Store a request, submit the task that answers it, and return its id.
 
         Args:
-            queue: runs the task.
             request: what is wanted.
             limits: what the task may use; as other tasks if None.
             arguments: those of the function.
@@ -147,7 +145,6 @@ class TaskResults(Generic[RequestT]):
         return None if content is None else load_document(content)
 
     def _read(self, task_id: str, name: str) -> bytes | None:
-        """Return a stored file; None if there is none."""
         folder = self.find_folder(task_id)
         if folder is None:
             return None

@@ -38,11 +38,7 @@ class TaskState(StrEnum):
 
 
 class TaskCancelled(RowkeyError):
-    """Raised within a task that a user has cancelled.
-
-    Args:
-        name: the name of the task.
-    """
+    """Raised within a task that a user has cancelled."""
 
     def __init__(self, name: str) -> None:
         what = Message("step.cancelled", "{step} was cancelled", step=name)

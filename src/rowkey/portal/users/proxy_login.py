@@ -72,7 +72,6 @@ def parse_proxy(words: Any) -> tuple[ProxyLogin | None, list[Mistake]]:
 
 
 def _find_mistakes(words: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Yield what is wrong with the declaration of a proxy."""
     for key in words.keys() - set(_KEYS):
         yield Mistake(f"proxy.{key}", "the key is unknown", ", ".join(_KEYS))
     address, header = words.get("address"), words.get("header", DEFAULT_HEADER)

@@ -34,7 +34,6 @@ def find_role_mistake(path: str, value: Any) -> Iterator[Mistake]:
 
     Args:
         path: the key of the file.
-        value: its value.
     """
     roles = [role.label for role in Role]
     if value not in roles:

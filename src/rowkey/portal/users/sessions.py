@@ -132,7 +132,6 @@ class SessionStore:
 
         Args:
             address: where the connection comes from.
-            headers: the headers of the request.
         """
         if self.users is None or self.users.proxy is None:
             return None

@@ -205,7 +205,6 @@ def _parse_users(tree: Mapping[str, Any]) -> tuple[dict[str, User], list[Mistake
 
 
 def _find_user_mistakes(path: str, name: str, words: Any, *, has_proxy: bool) -> Iterator[Mistake]:
-    """Yield what is wrong with the declaration of one user."""
     if not isinstance(words, dict):
         yield Mistake(path, "this is no table", "role and password")
         return
