@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
+from rowkey.errors import InvalidArgument
 from rowkey.hotspots import CAUSES
+from rowkey.keys import Key
 from rowkey.render.redaction import Redaction
-from rowkey.render.report.key_prefixes import group_by_prefix
 from rowkey.workload import DEFAULT_CAPACITY_PER_S
 
 if TYPE_CHECKING:
@@ -260,3 +262,60 @@ def _find_hottest_cell(counts: Counts) -> list[list[int]]:
         return []
     column, row = (int(place) for place in np.unravel_index(excess.argmax(), counts.shape))
     return [[column, column + 1, row, row + 1]]
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixGroups:
+    """Regions grouped by the first bytes of their keys.
+
+    Args:
+        groups: the group of each region, from 0 and in key order.
+        prefixes: what the keys of each group begin with; empty for a group from the first row on.
+    """
+
+    groups: Sequence[int]
+    prefixes: Sequence[bytes]
+
+
+def group_by_prefix(key: Key, starts: Sequence[bytes]) -> PrefixGroups:
+    """Return the regions grouped by as many leading parts of the key as tell some of them apart.
+
+    A region belongs to the values with which its first possible key begins; it may end within
+    later ones.
+
+    Args:
+        starts: the first possible key of each region in ascending order; the first is empty.
+    """
+    found = PrefixGroups([0] * len(starts), [b""])
+    for count in range(1, len(key.parts) + 1):
+        if len(found.prefixes) > 1:
+            break
+        found = _group_by_parts(key, starts, count)
+    return found
+
+
+def _group_by_parts(key: Key, starts: Sequence[bytes], count: int) -> PrefixGroups:
+    """Return the regions grouped by the first parts of the key."""
+    groups: list[int] = []
+    prefixes: list[bytes] = []
+    for start in starts:
+        prefix = _find_key_prefix(key, start, count)
+        # No key is before one that begins with zeros, which all keys of the first region then do.
+        continues = len(prefixes) == 1 and not prefixes[0] and not prefix.strip(b"\0")
+        if not prefixes or (prefix != prefixes[-1] and not continues):
+            prefixes.append(prefix)
+        elif continues:
+            prefixes[0] = prefix
+        groups.append(len(prefixes) - 1)
+    return PrefixGroups(groups, prefixes)
+
+
+def _find_key_prefix(key: Key, start: bytes, count: int) -> bytes:
+    """Return the bytes of the first parts of a key, or all of it if it ends within these."""
+    at = 0
+    for part in key.parts[:count]:
+        try:
+            at = part.find_end(start, at)
+        except InvalidArgument:
+            return start
+    return start[:at]

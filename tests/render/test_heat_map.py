@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey import Design
-from rowkey.render.report.key_prefixes import group_by_prefix
+from rowkey.render.report.heat_map import group_by_prefix
 
 KEY = Design(
     "logs",
