@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
+from threading import Lock
 from typing import Any, Self
 
 from rowkey.errors import Closed, InvalidArgument
@@ -16,9 +17,8 @@ from rowkey.happybase.arguments import (
     to_text,
 )
 from rowkey.happybase.descriptors import parse_family
-from rowkey.happybase.shared_client import SharedClient
 from rowkey.happybase.table import Table
-from rowkey.hbase import Client, Settings
+from rowkey.hbase import Client, Settings, connect, parse_url
 from rowkey.messages import format_value
 
 DEFAULT_HOST, DEFAULT_PORT = "localhost", 2181
@@ -30,6 +30,56 @@ THRIFT_PORT = 9090
 COMPAT_MODES = ("0.90", "0.92", "0.94", "0.96", "0.98")
 TRANSPORTS, PROTOCOLS = ("buffered", "framed"), ("binary", "compact")
 """Values that happybase 1.x accepts."""
+
+
+class _SharedClient:
+    """A native client shared by connections: opened for the first, closed after the last.
+
+    Args:
+        url: the address of the cluster.
+        settings: timeouts and limits of the client.
+
+    Raises:
+        InvalidArgument: the URL is not valid.
+    """
+
+    def __init__(self, url: str, settings: Settings) -> None:
+        parse_url(url)
+        self._url, self._settings = url, settings
+        self._client: Client | None = None
+        self._user_count = 0
+        self._lock = Lock()
+
+    def acquire_client(self) -> Client:
+        """Return the shared client for one more connection, opened for the first one.
+
+        Raises:
+            HBaseError: the cluster cannot be reached.
+        """
+        with self._lock:
+            if self._client is None:
+                self._client = self._open_client()
+            self._user_count += 1
+            return self._client
+
+    def release_client(self) -> None:
+        """Stop using the shared client; the last connection closes it."""
+        with self._lock:
+            self._user_count -= 1
+            if self._user_count or self._client is None:
+                return
+            client, self._client = self._client, None
+        client.close()
+
+    def _open_client(self) -> Client:
+        """Return a new client after the cluster has answered, so that a wrong host raises."""
+        client = connect(self._url, self._settings)
+        try:
+            client.read_cluster_id(wait_s=self._settings.connect_timeout_s)
+        except BaseException:
+            client.close()
+            raise
+        return client
 
 
 class Connection:
@@ -86,7 +136,7 @@ class Connection:
         if url is not None and (self.host, self.port) != (DEFAULT_HOST, DEFAULT_PORT):
             what = "a URL cannot be combined with host or port"
             raise InvalidArgument("url", what, remedy="Remove the host and the port.")
-        self._shared_client = SharedClient(
+        self._shared_client = _SharedClient(
             _build_url(self.host, self.port) if url is None else url,
             _build_settings(timeout, settings),
         )
