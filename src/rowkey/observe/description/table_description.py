@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from rowkey.cells import ATTRIBUTES, FOREVER_S, Family, find_family_mistakes
-from rowkey.design import Design
+from rowkey.design import Design, format_path
 from rowkey.engines import Engine, Store, get_time_ms, open_engine
+from rowkey.lint import check_design
+from rowkey.messages import shorten_text
 from rowkey.observe.description.column_fields import build_fields, format_unnamed_columns
-from rowkey.observe.description.comments import annotate_design
 from rowkey.observe.description.key_format import infer_key_format
 from rowkey.observe.description.table_sample import TableSample, sample_table
 from rowkey.observe.entry_lookup import EntryLookup, find_table, find_table_name, look_up_entry
@@ -20,12 +21,12 @@ from rowkey.schema import NANOSECONDS, parse_duration
 
 OWN_ATTRIBUTE_PREFIX = "rowkey."
 """The prefix of the attributes that rowkey keeps with its tables."""
-
-
 MISSING_FAMILY_TEXT = (
     "Family {name} is declared, but no longer exists in the table. A table created from this file "
     "has it again."
 )
+COMMENT_WIDTH = 96
+"""Characters of a comment line at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def _describe_own_table(
         }
         above["families"] = ["the current families of the table; its stored design differs"]
     head += notes
-    text = annotate_design(Design(**words), head, above, {})
+    text = _annotate_design(Design(**words), head, above, {})
     return TableDescription(text, Design.loads(text), is_own_table=True, sampled_rows=0)
 
 
@@ -138,7 +139,7 @@ def _describe_other_table(
     above = {"key": ["The parts of the key, inferred from the sampled keys:", *key_format.notes]}
     if splits:
         above["splits"] = [f"the current {len(splits) + 1:,} regions"]
-    text = annotate_design(Design(**words), head, above, field_comments)
+    text = _annotate_design(Design(**words), head, above, field_comments)
     return TableDescription(
         text, Design.loads(text), is_own_table=False, sampled_rows=len(sample.keys)
     )
@@ -251,3 +252,54 @@ def _format_lost_attributes(store: Store) -> Iterator[str]:
     for family, others in sorted(store.unmodeled_attributes.items()):
         for word, value in sorted(others.items()):
             yield f"Family {family} has {word} = {value}; a design has no option for it."
+
+
+def _annotate_design(
+    design: Design,
+    header: Sequence[str],
+    path_comments: Mapping[str, Sequence[str]],
+    field_comments: Mapping[str, str],
+) -> str:
+    """Return the text of a design file with comments above its options and fields.
+
+    Args:
+        design: the design to write.
+        header: sentences at the top of the file.
+        path_comments: sentences above an option, by its path.
+        field_comments: what was observed of a field, by its name.
+    """
+    text = design.dumps()
+    places = Design.loads(text).source.source_map  # type: ignore[union-attr]
+    lines = {places.find_line(path): list(sentences) for path, sentences in path_comments.items()}
+    for name, sentence in field_comments.items():
+        lines.setdefault(places.find_line(format_path(("fields", name))), []).append(sentence)
+    for finding in check_design(design).filter_by_severity("error"):
+        sentence = f"rowkey: allow {finding.name} - as in the existing table"
+        lines.setdefault(places.find_line(finding.path), []).append(sentence)
+    body = [
+        f"# {line}".rstrip()
+        for sentence in header
+        for line in _wrap_sentence(shorten_text(sentence))
+    ]
+    body.append("")
+    for number, line in enumerate(text.split("\n"), 1):
+        for sentence in lines.get(number, ()):
+            body += [f"# {one}".rstrip() for one in _wrap_sentence(shorten_text(sentence))]
+        body.append(line)
+    return "\n".join(body)
+
+
+def _wrap_sentence(text: str) -> Iterator[str]:
+    """Yield a sentence as comment lines of limited length.
+
+    >>> list(_wrap_sentence("a " * 60))[1]
+    '  a a a a a a a a a a a a a a'
+    """
+    line = ""
+    for word in text.split():
+        if line and len(line) + len(word) + 1 > COMMENT_WIDTH - 4:
+            yield line
+            line = f"  {word}"
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
