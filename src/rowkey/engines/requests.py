@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rowkey.cells import (
@@ -10,6 +10,7 @@ from rowkey.cells import (
     LATEST,
     Family,
     FamilyView,
+    RowCells,
     check_families,
     check_row,
     compute_max_split_bytes,
@@ -88,6 +89,13 @@ MAX_VERSIONS = 2**31 - 1
 """The most versions of a column that a read may ask for. Source: Java's int."""
 RAW_CELLS = CellSelection(raw=True, versions=MAX_VERSIONS)
 """Selects all that is stored of a row: every version, and delete markers."""
+
+
+def split_rows(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
+    """Yield rows in parts of `batch` cells, the last part of a row smaller."""
+    for row, cells in rows:
+        for start in range(0, len(cells), batch):
+            yield RowCells(row, cells[start : start + batch])
 
 
 @dataclass(frozen=True, slots=True)

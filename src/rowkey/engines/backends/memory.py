@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from rowkey import fork_safety
+from rowkey.array_libraries import pa
 from rowkey.cells import (
     CellBlock,
     Family,
@@ -17,8 +19,8 @@ from rowkey.cells import (
     parse_purge_delay_ms,
     select_kept_cells,
 )
-from rowkey.engines.cell_blocks import to_row_cells
-from rowkey.engines.contract import Cursor, Engine, Reader, Store
+from rowkey.engines.cell_blocks import build_blocks, check_block_read, to_row_cells
+from rowkey.engines.contract import Cursor, Engine, Reader, Store, build_closed_cursor_error
 from rowkey.engines.embedded_store import (
     STATE_DROPPED,
     EmbeddedReader,
@@ -37,12 +39,73 @@ from rowkey.engines.requests import (
     check_family_attributes,
     check_rows,
     check_spec,
+    split_rows,
 )
-from rowkey.engines.row_cursor import RowCursor
 from rowkey.progress import ReportProgress
 
 if TYPE_CHECKING:
     Clock = Callable[[], int]
+
+
+class _RowCursor(Cursor):
+    """A cursor over the rows of one range, from an iterator of whole rows.
+
+    Args:
+        rows: rows with their visible cells, in the order of the scan; rows without cells are
+            skipped.
+        selection: the selection of the read; `limit` and `batch` are applied here.
+        families: the selected families, in their order.
+        count_read: called with the key of each row that is returned.
+    """
+
+    def __init__(
+        self,
+        rows: Iterator[RowCells],
+        selection: CellSelection,
+        families: Sequence[str],
+        count_read: Callable[[bytes], None],
+    ) -> None:
+        self._rows = self._iterate_rows(rows, selection.limit, count_read)
+        self._pieces: Iterator[RowCells] = (
+            self._rows if selection.batch is None else split_rows(self._rows, selection.batch)
+        )
+        self._raw, self._families = selection.raw, families
+        self._closed = False
+
+    def __iter__(self) -> Iterator[RowCells]:
+        while not self._closed:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return
+            yield piece
+        raise build_closed_cursor_error()
+
+    def _iterate_rows(
+        self, rows: Iterator[RowCells], limit: int | None, count_read: Callable[[bytes], None]
+    ) -> Generator[RowCells, None, None]:
+        """Yield up to `limit` rows that have cells, and count each as read."""
+        for row in islice((row for row in rows if row.cells), limit):
+            count_read(row.row)
+            yield row
+
+    def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
+        """Return the remaining rows as Arrow record batches of `rows` rows each."""
+        check_block_read(rows, raw=self._raw)
+        return build_blocks(self._iterate_until_closed(), self._families, rows)
+
+    def _iterate_until_closed(self) -> Iterator[RowCells]:
+        """Yield the remaining rows; raise Closed if the cursor is closed before the last one."""
+        while not self._closed:
+            row = next(self._rows, None)
+            if row is None:
+                return
+            yield row
+        raise build_closed_cursor_error()
+
+    def close(self) -> None:
+        """Close the cursor; iterating afterwards raises Closed."""
+        self._closed = True
+        self._rows.close()
 
 
 class _MemoryReader(EmbeddedReader):
@@ -83,13 +146,13 @@ class _MemoryReader(EmbeddedReader):
         scan_range: ScanRange,
         selection: CellSelection,
         views: Mapping[str, FamilyView],
-    ) -> RowCursor:
+    ) -> _RowCursor:
         keys = frozen_rows.iterate_keys(
             scan_range.start, scan_range.stop, reverse=selection.reverse
         )
         rows = (frozen_rows.read_row(key, views) for key in keys)
         tracker = self._table.region_tracker
-        return RowCursor(rows, selection, tuple(views), lambda row: tracker.count_reads([row]))
+        return _RowCursor(rows, selection, tuple(views), lambda row: tracker.count_reads([row]))
 
 
 class _MemorySnapshot(_MemoryReader):

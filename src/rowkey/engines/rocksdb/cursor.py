@@ -18,7 +18,7 @@ from rowkey.engines.pairs.layout import PIECE_END, unescape
 from rowkey.engines.pairs.pair_reader import FIRST_CHUNK_CELLS, MAX_CHUNK_CELLS, read_chunks
 from rowkey.engines.pairs.row_decoder import LazyRows, read_first_rows, read_rows
 from rowkey.engines.pairs.row_pages import is_paged_read, read_pages
-from rowkey.engines.requests import CellSelection
+from rowkey.engines.requests import CellSelection, split_rows
 from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker
 from rowkey.errors import InvalidArgument, RowkeyError
 
@@ -114,7 +114,7 @@ class RocksCursor(Cursor):
         rows, batch = self._raise_if_closed(self._start_rows()), self._scan.selection.batch
         if batch is None:
             return rows
-        return _resplit_rows(rows, batch) if self._scan.is_paged else _split_rows(rows, batch)
+        return _resplit_rows(rows, batch) if self._scan.is_paged else split_rows(rows, batch)
 
     def peek_first_row(self) -> bytes | None:
         """Return the next stored row key of the range, visible or not; None if unknown."""
@@ -260,13 +260,6 @@ class RocksCursor(Cursor):
 def _to_generator(blocks: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, None]:
     """Yield the record batches of an iterator, as a generator that can be closed."""
     yield from blocks
-
-
-def _split_rows(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
-    """Yield rows in parts of `batch` cells, the last part of a row smaller."""
-    for row, cells in rows:
-        for start in range(0, len(cells), batch):
-            yield RowCells(row, cells[start : start + batch])
 
 
 def _resplit_rows(rows: Iterable[RowCells], batch: int) -> Iterator[RowCells]:
