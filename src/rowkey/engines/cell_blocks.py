@@ -113,6 +113,11 @@ class _BlockBuilder:
         return pa.RecordBatch.from_arrays(arrays, schema=build_block_schema())
 
 
+def join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return blocks with the same families as one block."""
+    return blocks[0] if len(blocks) == 1 else pa.concat_batches(blocks)
+
+
 def to_row_cells(blocks: Sequence[CellBlock]) -> list[RowCells]:
     """Convert blocks of puts, each for one family, to one mutation for each row.
 

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from rowkey.array_libraries import pa
 from rowkey.cells import RowCells
-from rowkey.engines.cell_blocks import MAX_BLOCK_BYTES, check_block_read
+from rowkey.engines.cell_blocks import MAX_BLOCK_BYTES, check_block_read, join_blocks
 from rowkey.engines.contract import Cursor, build_closed_cursor_error
 from rowkey.errors import InvalidArgument
 from rowkey.hbase import ScanBlock, Scanner
@@ -48,7 +48,7 @@ class HBaseCursor(Cursor):
                 block["family"].dictionary
             )
             if is_other or (batches and size + len(answer.cells) > MAX_BLOCK_BYTES):
-                yield _join_blocks(batches)
+                yield join_blocks(batches)
                 batches, missing_rows, size = [], rows, 0
             size += len(answer.cells)
             ends = [0, *accumulate(answer.counts)]
@@ -59,13 +59,13 @@ class HBaseCursor(Cursor):
                 missing_rows -= stop - first
                 first = stop
                 if not missing_rows:
-                    yield _join_blocks(batches)
+                    yield join_blocks(batches)
                     batches, missing_rows, size = [], rows, 0
             if batches and self._scanner.is_batch_complete:
-                yield _join_blocks(batches)  # the rows may be enough: the next cost a request
+                yield join_blocks(batches)  # the rows may be enough: the next cost a request
                 batches, missing_rows, size = [], rows, 0
         if batches:
-            yield _join_blocks(batches)
+            yield join_blocks(batches)
 
     def _parse_columns(self, answer: ScanBlock) -> pa.RecordBatch:
         """Convert the cells of a response to a record batch; reload unknown families once."""
@@ -105,10 +105,3 @@ class EmptyCursor(Cursor):
     def close(self) -> None:
         """Close the cursor; iterating afterwards raises Closed."""
         self._closed = True
-
-
-def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
-    if len(blocks) == 1:
-        return blocks[0]
-    (joined,) = pa.Table.from_batches(blocks).combine_chunks().to_batches()
-    return joined

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np, pa
 from rowkey.cells import FamilyView
-from rowkey.engines.cell_blocks import build_block_schema, build_blocks
+from rowkey.engines.cell_blocks import build_block_schema, build_blocks, join_blocks
 from rowkey.engines.pairs.cell_columns import CellColumns, parse_columns
 from rowkey.engines.pairs.row_decoder import parse_rows, select_visible_columns
 
@@ -42,7 +42,7 @@ def build_chunk_blocks(
         if rows:
             starts = [0, *accumulate(len(row.cells) for row in rows[:-1])]
             # A chunk with large values gives several blocks.
-            yield _join_blocks(list(build_blocks(rows, (family,), len(rows)))), starts
+            yield join_blocks(list(build_blocks(rows, (family,), len(rows)))), starts
 
 
 def _build_block(family: str, columns: CellColumns) -> BlockWithStarts:
@@ -84,13 +84,13 @@ def regroup_blocks(
             pending_blocks.append(block.slice(taken_starts[0], stop - taken_starts[0]))
             first = end
             if len(row_starts) == size:
-                yield _join_blocks(pending_blocks), pa.array(row_starts)
+                yield join_blocks(pending_blocks), pa.array(row_starts)
                 pending_blocks, row_starts = [], []
                 size = min(2 * size, rows)
         if remaining_rows == 0:
             break
     if row_starts:
-        yield _join_blocks(pending_blocks), pa.array(row_starts)
+        yield join_blocks(pending_blocks), pa.array(row_starts)
 
 
 def _limit_rows(block_with_starts: BlockWithStarts, max_rows: int) -> BlockWithStarts:
@@ -99,7 +99,3 @@ def _limit_rows(block_with_starts: BlockWithStarts, max_rows: int) -> BlockWithS
     if len(starts) <= max_rows:
         return block_with_starts
     return block.slice(0, starts[max_rows]), starts[:max_rows]
-
-
-def _join_blocks(blocks: list[pa.RecordBatch]) -> pa.RecordBatch:
-    return blocks[0] if len(blocks) == 1 else pa.concat_batches(blocks)
