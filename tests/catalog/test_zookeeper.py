@@ -20,9 +20,8 @@ from kazoo.client import KazooClient
 from catalog.outages import link_zookeeper
 from catalog.writers import DESIGN
 from rowkey.catalog import CatalogEntry, open_catalog
-from rowkey.catalog.ensemble import parse_ensemble
 from rowkey.catalog.entry_document import format_entry
-from rowkey.catalog.stores.zookeeper import MAX_DOCUMENT_BYTES
+from rowkey.catalog.stores.zookeeper import MAX_DOCUMENT_BYTES, parse_ensemble
 from rowkey.errors import Closed, Conflict, InvalidArgument, NotSupported, Unavailable
 
 if TYPE_CHECKING:
