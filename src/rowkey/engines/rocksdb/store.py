@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from rowkey.cells import Cell, CellBlock, Family, FamilyView, RowCells
+from rowkey.cells import (
+    Cell,
+    CellBlock,
+    Family,
+    FamilyView,
+    RowCells,
+    parse_purge_delay_ms,
+    select_kept_cells,
+)
 from rowkey.engines.contract import Cursor, Reader
 from rowkey.engines.embedded_store import EmbeddedReader, EmbeddedStore
-from rowkey.engines.pairs.pair_reader import PairReader, open_pairs
+from rowkey.engines.pairs.cell_columns import parse_columns
+from rowkey.engines.pairs.layout import PIECE_END, unescape
+from rowkey.engines.pairs.pair_reader import PairReader, iterate_row_bounds, open_pairs, read_chunks
 from rowkey.engines.pairs.pair_source import AnyPairSource, EndCheck, FrozenPairs
-from rowkey.engines.pairs.row_decoder import read_row_cells
+from rowkey.engines.pairs.row_decoder import parse_cells, read_row_cells, select_visible_columns
 from rowkey.engines.pairs.row_pages import read_qualifier_range
 from rowkey.engines.region_tracker import RegionRequestCounts
 from rowkey.engines.requests import (
@@ -21,7 +31,6 @@ from rowkey.engines.requests import (
     check_rows,
 )
 from rowkey.engines.rocksdb.block_loader import load_blocks
-from rowkey.engines.rocksdb.compaction_purge import purge_table
 from rowkey.engines.rocksdb.cursor import ScanCursors
 from rowkey.engines.rocksdb.open_table import OpenTable
 from rowkey.engines.rocksdb.options import check_codecs
@@ -180,7 +189,7 @@ class RocksStore(RocksReader, EmbeddedStore):
         """Merge the table's files; a major compaction deletes removable cells first."""
         self._check_open()
         if major:
-            purge_table(self._table)
+            _purge_table(self._table)
         self._table.database.compact()
 
     def measure_size_bytes(self) -> int:
@@ -191,3 +200,57 @@ class RocksStore(RocksReader, EmbeddedStore):
         self._check_open()
         with self._table.lock:
             return RocksReader(self._table, self._table.freeze_families())
+
+
+def _purge_table(table: OpenTable) -> None:
+    """Delete the cells of a table that a major compaction removes, chunk by chunk.
+
+    RocksDB cannot decide about them by itself. Writers wait for one chunk at a time. A delete and
+    the cells it hides are removed in the same batch, so that no read and no crash sees the cells
+    without the delete.
+
+    Cost: about 0.4 µs a cell where nothing is removed, 2 µs otherwise.
+    """
+    now, delay = table.clock(), parse_purge_delay_ms(table.attributes)
+    for family in list(table.families.values()):
+        start: bytes | None = b""
+        while start is not None:
+            with table.lock:
+                table.check_open()
+                start = _purge_chunk(table, family, start, now, delay)
+
+
+def _purge_chunk(
+    table: OpenTable, family: Family, start: bytes, now: int, delay: int
+) -> bytes | None:
+    """Delete removable cells of some rows; return the next row to go on with, or None."""
+    source = table.database.sources[family.name]
+    chunks = read_chunks(open_pairs(source, ScanRange(start), EndCheck(source)))
+    keys, values = next(chunks, ([], []))
+    if not keys:
+        return None
+    view = FamilyView(family, now, versions=family.versions)
+    visible = select_visible_columns(parse_columns(keys, values), view)
+    if visible is None or len(visible.type_bytes) < len(keys):
+        batch = table.database.start_batch()
+        handle = table.database.family_handles[family.name]
+        for key in _find_dropped_keys(family, keys, values, now, delay):
+            batch.delete(key, handle)
+        if not batch.is_empty():
+            table.commit_batch(batch, ())
+    return unescape(keys[-1][: keys[-1].index(PIECE_END)]) + b"\0"
+
+
+def _find_dropped_keys(
+    family: Family, keys: list[bytes], values: list[bytes], now: int, delay: int
+) -> Iterator[bytes]:
+    """Yield the stored keys of the cells that a major compaction removes."""
+    for row, begin, stop in iterate_row_bounds(keys):
+        pairs = zip(keys[begin:stop], values[begin:stop], strict=True)
+        cells = parse_cells(family.name, pairs, len(row) + 1)
+        kept_ids = set(map(id, select_kept_cells(cells, family, now, delay)))
+        yield from (
+            key
+            for key, cell in zip(keys[begin:stop], cells, strict=True)
+            if id(cell) not in kept_ids
+        )
