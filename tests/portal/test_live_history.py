@@ -19,12 +19,12 @@ from portal.load_columns import DAY_MS, START_MS, build_interval, draw_intervals
 from rowkey.portal.live.database import LiveDatabase
 from rowkey.portal.live.history import LAYERS, LiveHistory
 from rowkey.portal.live.load_column import (
-    MAX_RANGES,
     LoadColumn,
     build_minute_columns,
     choose_groups,
     limit_ranges,
 )
+from rowkey.render import MAX_MAP_ROWS
 
 if TYPE_CHECKING:
     from rowkey.observe import LoadInterval
@@ -189,7 +189,7 @@ def test_hot_ranges_are_kept_apart_when_a_column_is_reduced() -> None:
     ranges = tuple(pairwise(keys))
     column = LoadColumn(0, 60_000, ranges, counts, {"s": (1, 2)})
     limited = limit_ranges(column)
-    assert len(limited.ranges) <= MAX_RANGES
+    assert len(limited.ranges) <= MAX_MAP_ROWS
     assert counts[0].sum() == limited.counts[0].sum()
     kept = dict(zip(limited.ranges, limited.counts[0].tolist(), strict=True))
     assert [1_000_000] * 4 == [kept[ranges[place]] for place in hot]

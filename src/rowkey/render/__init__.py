@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from rowkey.render.page.markup import read_asset as read_page_asset
     from rowkey.render.redaction import REDACTION_KEY_BYTES, Redaction
     from rowkey.render.report import (
+        MAX_MAP_ROWS,
         build_key_boxes,
         build_report_document,
         build_summary_document,
@@ -198,7 +199,10 @@ else:
             ),
             "redaction": "REDACTION_KEY_BYTES Redaction",
             "verdict": "build_verdict_document",
-            "report": ("build_key_boxes build_report_document build_summary_document pack_counts"),
+            "report": (
+                "MAX_MAP_ROWS build_key_boxes build_report_document build_summary_document "
+                "pack_counts"
+            ),
             "running_tables.file_load": (
                 "format_created_table format_left_out_rows format_load_result"
             ),
@@ -240,6 +244,7 @@ __all__ = [
     "HISTORY_FIELDS",
     "LANGUAGES",
     "LIVE_FIELDS",
+    "MAX_MAP_ROWS",
     "MOVE_PLAN_FIELDS",
     "MOVE_STATUS_FIELDS",
     "MOVE_SWITCH_FIELDS",

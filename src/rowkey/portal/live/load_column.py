@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
+from rowkey.render import MAX_MAP_ROWS
 
 if TYPE_CHECKING:
     from rowkey.observe import LoadInterval
@@ -20,8 +21,6 @@ MINUTE_MS = 60_000
 """The shortest column, in milliseconds."""
 MAX_PIECES = 60
 """Columns that one interval is divided over, at most: of a longer one the last hour counts."""
-MAX_RANGES = 1_536
-"""Key ranges of a column, and rows of a map, at most. Source: TiDB's key visualizer."""
 WRITES, READS, UNKNOWN_MS = range(3)
 """The rows of `LoadColumn.counts`."""
 _MIN_WEIGHT_SHARE = 0.01
@@ -126,10 +125,10 @@ def merge_columns(columns: Sequence[LoadColumn], start_ms: int) -> LoadColumn:
 
 
 def limit_ranges(column: LoadColumn) -> LoadColumn:
-    """Return a column with at most 1,536 ranges: cold neighbours are joined, hot ones are not."""
-    if len(column.ranges) <= MAX_RANGES:
+    """Return a column with at most `MAX_MAP_ROWS` ranges: only cold neighbours are joined."""
+    if len(column.ranges) <= MAX_MAP_ROWS:
         return column
-    starts = choose_groups(column.counts[WRITES] + column.counts[READS], MAX_RANGES)
+    starts = choose_groups(column.counts[WRITES] + column.counts[READS], MAX_MAP_ROWS)
     groups = [column.ranges[a:b] for a, b in _iterate_spans(starts, len(column.ranges))]
     sums = np.add.reduceat(column.counts[:UNKNOWN_MS], starts, axis=1)
     unknown_ms = np.maximum.reduceat(column.counts[UNKNOWN_MS], starts)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rowkey.array_libraries import np
-from rowkey.portal.live.load_column import MAX_RANGES, READS, UNKNOWN_MS, WRITES, choose_groups
+from rowkey.portal.live.load_column import READS, UNKNOWN_MS, WRITES, choose_groups
+from rowkey.render import MAX_MAP_ROWS
 
 if TYPE_CHECKING:
     from rowkey.portal.live.load_column import IntArray, KeyRange, LoadColumn
@@ -104,7 +105,7 @@ def build_load_map(
     )
 
 
-def build_axis(columns: Sequence[LoadColumn], max_rows: int = MAX_RANGES) -> tuple[bytes, ...]:
+def build_axis(columns: Sequence[LoadColumn], max_rows: int = MAX_MAP_ROWS) -> tuple[bytes, ...]:
     """Return the first row key of each row: the bounds of all columns, or the hotter ones of them.
 
     Args:

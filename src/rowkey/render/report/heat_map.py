@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
     Counts = np.ndarray[Any, Any]
 
-MAX_ROWS = 1_536
-"""Rows of a map; neighbouring regions are put together above. Source: TiDB's key visualizer."""
+MAX_MAP_ROWS = 1_536
+"""Rows of a map, of a running table too; neighbouring regions are put together above.
+
+Source: TiDB's key visualizer."""
 PACKING_LEVEL = 6
 """Of zlib, for counts. For 1,536 × 1,440 counts of one byte it takes half of the time of level 9
 and 1 % more bytes."""
@@ -40,7 +42,7 @@ def build_heat_map_document(
     if by_server is None:
         return None
     capacity = simulation.design.cluster.capacity_per_s
-    step = -(-len(regions) // MAX_ROWS)
+    step = -(-len(regions) // MAX_MAP_ROWS)
     firsts = range(0, len(regions), step)
     region_groups = [region // step for region in range(len(regions))]
     region_rows = [_build_region_row(judged_design, redaction, first, step) for first in firsts]
@@ -103,7 +105,7 @@ def _build_prefix_view(
     """
     design, regions = judged_design.design, judged_design.simulation.regions
     found = group_by_prefix(design.key, [region.start for region in regions])
-    step = -(-len(found.prefixes) // MAX_ROWS)
+    step = -(-len(found.prefixes) // MAX_MAP_ROWS)
     groups = [group // step for group in found.groups]
     rows: list[dict[str, Any]] = []
     for region, group in enumerate(groups):
