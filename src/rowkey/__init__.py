@@ -192,7 +192,6 @@ def _format_html(result: Any) -> str:
 
 
 def _print_text(result: Any, printer: Any, _cycle: bool) -> None:
-    """Print a result as text for IPython."""
     printer.text(repr(import_module("rowkey.render").show(result)))
 
 

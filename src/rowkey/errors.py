@@ -181,7 +181,6 @@ class RowError(SeveralMistakesError):
 
     @classmethod
     def _from_mistakes(cls, mistakes: list[Mistake]) -> RowError:
-        """Return the error with these mistakes."""
         first, *others = mistakes
         return cls(first.path, first.problem, first.expected, first.remedy, others)
 

@@ -34,7 +34,6 @@ def build_lazy_getattr(package: str, names_by_file: Mapping[str, str]) -> Callab
 
     @explain_shortage
     def import_attribute(name: str) -> Any:
-        """Return an attribute of the package, imported from its file."""
         if name not in locations:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         file, attribute = locations[name]

@@ -58,7 +58,6 @@ class _PluginFolder(Mapping[str, type[K]]):
 
     @cached_property
     def file_names(self) -> frozenset[str]:
-        """The names of the folder's files."""
         files = _list_files(self.path)
         return frozenset(one.stem for one in files if one.suffix == ".py") - {"__init__"}
 
@@ -84,7 +83,6 @@ class _PluginFolder(Mapping[str, type[K]]):
         return dict(sorted(classes.items()))
 
     def _load_file(self, file: str) -> dict[str, type[K]]:
-        """Return the plugins that one file of the folder defines, by name."""
         if file not in self._plugins_by_file:
             module = f"{self.package}.{file}"
             self._plugins_by_file[file] = _load_plugins(self.contract, module)

@@ -83,7 +83,6 @@ def _encode_argument(value: Any) -> dict[str, Any]:
 
 
 def _build_message(key: str, text: str, arguments: dict[str, Any]) -> Message:
-    """Return a message by its English sentence and the encoded arguments."""
     values = {
         name: one["value"]
         if "value" in one
