@@ -230,3 +230,25 @@ def test_check_diff_prints_the_changes_and_writes_no_file(folder: Path) -> None:
         run("check", "front.toml", "--diff").code,
         run("check", "front.toml", "--diff").out,
     )
+
+
+def test_check_judges_companions_and_names_them(folder: Path) -> None:
+    """A companion has the load of its main table, and its findings are named by it."""
+    fields = '[fields]\nts = "timestamp_ms"\nhost = { type = "text", max_bytes = 8 }\n'
+    (folder / "by_time.toml").write_text(
+        f'table = "by_time"\nkey = "[ts][host]"\n{fields}', encoding="utf-8"
+    )
+    (folder / "logs.toml").write_text(
+        'table = "logs"\nkey = "[bucket(host, 16)][host][ts]"\nsplits = "per_bucket"\n'
+        'companions = { by_time = "by_time.toml" }\n'
+        f'{fields}[writes]\nrate = "8000/s"\nfor = "1s"\n'
+        '[[reads]]\nname = "newest"\nwhere = "ts >= ?"\nrate = "1/s"\n',
+        encoding="utf-8",
+    )
+    found = json.loads(run("check", "logs.toml", "-f", "json").out)["findings"]
+    fronts = [one for one in found if one["code"] == "RK101"]
+    assert [("companions.by_time.key", 4, "warning")] == [
+        (one["path"], one["line"], one["severity"]) for one in fronts
+    ]
+    assert 1 == run("check", "logs.toml").code
+    assert not any(one["code"] == "RK101" for one in found if one["path"] == "key")

@@ -11,7 +11,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from rowkey import lint, simulate, workload
-from rowkey.design import Design, DesignProperties, choose_example_values, derive_properties
+from rowkey.design import (
+    Design,
+    DesignProperties,
+    choose_example_values,
+    complete_companion,
+    derive_properties,
+    format_path,
+)
 from rowkey.errors import InvalidDesign, RowError, SampleError
 from rowkey.explanations import Explanation, explain_chosen_read, explain_read
 from rowkey.lint import MeasuredWrites, check_design
@@ -134,7 +141,56 @@ class JudgedDesign:
 
     @cached_property
     def lint_result(self) -> LintResult:
-        """Return the findings of the lint rules."""
+        """Return the findings of the lint rules, and where keys are named those of companions."""
+        own = self._own_lint_result
+        if not self.companions:
+            return own
+        found = [(name, one.lint_result) for name, one in self.companions.items()]
+        return replace(
+            own,
+            findings=(
+                *own.findings,
+                *(self._place_finding(name, one) for name, of in found for one in of.findings),
+            ),
+            allowed_findings=(
+                *own.allowed_findings,
+                *(
+                    replace(one, finding=self._place_finding(name, one.finding))
+                    for name, of in found
+                    for one in of.allowed_findings
+                ),
+            ),
+        )
+
+    def _place_finding(self, name: str, finding: Finding) -> Finding:
+        """Return a finding in a companion as one of the place that declares the companion."""
+        place, source = format_path(("companions", name)), self.design.source
+        line = 0 if source is None else source.source_map.find_line(place)
+        return replace(finding, path=".".join(filter(None, (place, finding.path))), line=line)
+
+    @cached_property
+    def companions(self) -> Mapping[str, JudgedDesign]:
+        """Return the companions by name, judged by the same events; none if no keys are named."""
+        if not self._names_keys:
+            return {}
+        return {
+            name: JudgedDesign(
+                complete_companion(self.design, name),
+                None if self.sample is None else self.recording,
+                format_options=self._format_options,
+                second_half=self._second_half,
+                seed=self._seed,
+                select=self.select,
+                ignore=self.ignore,
+                names_keys=True,
+                progress=self._progress,
+            )
+            for name in self.design.companions
+        }
+
+    @cached_property
+    def _own_lint_result(self) -> LintResult:
+        """Return the findings of the lint rules in this design alone."""
         if not self._names_keys:
             return self._unremedied_findings
         from rowkey.advise.key_remedy import complete_findings
@@ -243,7 +299,7 @@ class JudgedDesign:
         findings = self._unremedied_findings.findings
         verdict = judge_design(self.simulation, findings)
         if verdict.has_remedy:  # else no key is searched for in vain
-            verdict = judge_design(self.simulation, self.lint_result.findings)
+            verdict = judge_design(self.simulation, self._own_lint_result.findings)
         return replace(verdict, open_growth=judge_open_growth(self.simulation, findings))
 
     @cached_property

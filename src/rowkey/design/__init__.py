@@ -1,6 +1,10 @@
 """A whole design file, bound and validated: its fields, key, families, splits, reads and writes."""
 
-from rowkey.design.companions import find_companion_obstacle, find_serving_companion
+from rowkey.design.companions import (
+    complete_companion,
+    find_companion_obstacle,
+    find_serving_companion,
+)
 from rowkey.design.design import Design
 from rowkey.design.design_regions import DesignRegions, compute_regions
 from rowkey.design.design_source import DesignSource, SourceMap, TextRange, parse_toml
@@ -33,6 +37,7 @@ __all__ = [
     "TomlSpans",
     "build_json_schema",
     "choose_example_values",
+    "complete_companion",
     "compute_regions",
     "count_combined_values",
     "derive_properties",

@@ -18,6 +18,8 @@ from rowkey.schema import STORED_OPTIONS, FieldFacts
 if TYPE_CHECKING:
     from rowkey.design.design import Design
 
+EXPECTED_OPTIONS = ("distinct", "draw", "mean_bytes", "unique")
+"""Options of a field that only tell which values to expect."""
 KEPT_OPTIONS = ("versions", "min_versions", "ttl_s", "keep_deleted")
 """Attributes of a family that decide how long its cells are kept."""
 
@@ -76,6 +78,42 @@ def find_serving_companion(
     except ReadError:
         return ""
     return ["", *design.companions][choose_plan(plans)]
+
+
+def complete_companion(main: Design, name: str) -> Design:
+    """Return the design of a companion with the load that it has as a copy of its main table.
+
+    It gets what only the main design declares of the writes, the cluster and the values of fields,
+    and the reads that it serves.
+
+    Args:
+        main: the main design.
+        name: the name that the companion is declared with.
+    """
+    companion = main.companions[name]
+    declared, own = (
+        one.declaration.model_dump(by_alias=True, exclude_defaults=True)
+        for one in (main, companion)
+    )
+    changed: dict[str, Any] = {
+        one: declared[one] for one in ("writes", "cluster") if one in declared.keys() - own
+    }
+    fields = {
+        field: {one: options[one] for one in EXPECTED_OPTIONS if one in options}
+        | own["fields"][field]
+        for field, options in declared["fields"].items()
+    }
+    if fields != own["fields"]:
+        changed["fields"] = fields
+    names = {read.name for read in companion.reads}
+    served = [
+        options
+        for read, options in zip(main.reads, declared.get("reads", ()), strict=True)
+        if read.name not in names and find_serving_companion(main, read, {}) == name
+    ]
+    if served:
+        changed["reads"] = [*own.get("reads", ()), *served]
+    return companion.copy_with_options(**changed) if changed else companion
 
 
 def find_companion_obstacle(main: Design, companions: Mapping[str, Design]) -> str | None:
