@@ -228,6 +228,56 @@ def test_writes_beyond_the_capacity_of_all_servers_are_reported_once() -> None:
     assert ["RK706"] == [one.code for one in both]
 
 
+def test_the_servers_that_writes_and_reads_need_are_those_of_the_verdict() -> None:
+    """`check` counts the reads too, and names as many servers as the verdict of a replay."""
+    more = "[cluster]\nservers = 2\ncapacity = '100/s'\n[writes]\nrate = '300/s'\nfor = '1m'\n"
+    more += READ + "where = 'host = ? and ts = ?'\nrate = '40/s'"
+    text = LOGS.format(key=HOST_FIRST, splits='"per_bucket"', more=more)
+    judged = JudgedDesign(Design.loads(text, source="design.toml"))
+    (found,) = (one for one in judged.lint_result.findings if one.code == "RK706")
+    (writes,) = (one for one in judged.verdict.assessments if one.topic == "writes")
+    assert "Use 7 servers or more" == found.remedy[:21]
+    assert "Use 7 servers or more" == writes.remedy[:21]
+
+
+def test_one_region_is_to_be_split_into_as_many_by_the_rule_as_by_the_cause() -> None:
+    """The rule on one region, and the cause in a replay, name one number of regions."""
+    fields = {"unit": {"type": "u64", "distinct": 9_000}, "ts": "timestamp_ms"}
+    design = Design(
+        "t",
+        "[digest(unit, 2)][unit][ts]",
+        fields={**fields, "blob": {"type": "bytes", "max_bytes": 400, "mean_bytes": 90}},
+        families={"d": {"ttl": "14d"}},
+        cluster={"servers": 4},
+        writes={"rate": "3000/s", "for": "10s"},
+    )
+    judged = JudgedDesign(design)
+    (found,) = (one for one in judged.lint_result.findings if one.code == "RK203")
+    (cause,) = judged.simulation.causes
+    assert "integer_imbalance" == cause.code
+    assert cause.remedy.split()[1] in found.remedy
+    assert int(cause.remedy.split()[1]) > 8
+
+
+def test_versions_that_nothing_limits_give_a_table_no_final_size() -> None:
+    """Endless versions of a row that is written again are told by how many a day brings."""
+    design = Design(
+        "t",
+        "[lamp]",
+        fields={"lamp": {"type": "u64", "distinct": 600}, "on": "bool", "seen": "timestamp_s"},
+        families={"d": {"versions": 2**31 - 1}},
+        writes={"rate": "60/s", "for": "10s", "arrival": "random"},
+    )
+    judged = JudgedDesign(design)
+    (found,) = (one for one in judged.lint_result.findings if one.code == "RK401")
+    assert "nothing limits them" in found.message
+    assert "each of 600 rows gets 8,640 more a day" in found.message
+    assert judged.simulation.growth is None
+    few = JudgedDesign(design.copy_with_options(families={"d": {"versions": 10_000}}))
+    assert few.simulation.growth is not None
+    assert not any("nothing limits" in one.message for one in few.lint_result.findings)
+
+
 # Writes
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from rowkey.regions import (
     choose_region_count,
     collect_opinions,
     compute_memstore_regions,
+    compute_min_servers,
 )
 
 GIB, TIB = 2**30, 2**40
@@ -101,6 +104,16 @@ def test_each_problem_that_a_recommendation_leaves_gets_a_warning() -> None:
     assert "1.60" in remainder
     assert "50 GiB" in choose_region_count(TableDemand(size=100 * TIB, heap=GIB)).warnings[-1]
     assert () == choose_region_count(TableDemand(size=TIB, heap=32 * GIB)).warnings
+
+
+def test_a_server_never_gets_more_regions_than_the_book_allows() -> None:
+    """A table that needs more has as many as are allowed, and is told of the servers it needs."""
+    demand = TableDemand(size=10 * TIB, servers=5)
+    sizing = choose_region_count(demand)
+    assert 1_000 == sizing.regions
+    assert any("raise MAX_FILESIZE" in one for one in sizing.warnings)
+    assert 6 == compute_min_servers(demand)
+    assert 1_026 == choose_region_count(replace(demand, servers=6)).regions
 
 
 demands = st.builds(

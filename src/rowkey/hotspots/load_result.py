@@ -26,7 +26,7 @@ from rowkey.hotspots.skew import compute_even_skew
 from rowkey.hotspots.windows import MIN_EVENTS_PER_SERVER, BusiestShares, Skew
 from rowkey.keys import Determinant, Part
 from rowkey.messages import pluralize
-from rowkey.regions import Boundaries
+from rowkey.regions import Boundaries, TableDemand
 from rowkey.schema import FieldFacts
 
 ROUNDING = 1e-9
@@ -113,6 +113,7 @@ class LoadResult:
         windows: the window of equal numbers of events that each came in.
         split_key_range: the lowest and the highest key from which the boundaries were computed;
             None if they follow from the design alone.
+        demand: the size and load of the table, as a sample tells; None for those of the design.
     """
 
     design: Design
@@ -129,6 +130,7 @@ class LoadResult:
     regions: np.ndarray[Any, Any]
     windows: np.ndarray[Any, Any]
     split_key_range: tuple[bytes, bytes] | None = None
+    demand: TableDemand | None = None
 
     @property
     def servers(self) -> int:

@@ -49,6 +49,7 @@ from rowkey.workload import (
     FAIR_UTILIZATION,
     FORESEEN_GROWTH,
     HARMLESS_UTILIZATION,
+    count_read_operations,
     count_write_operations,
     estimate_table_bytes,
 )
@@ -250,8 +251,7 @@ class LintSubject:
         if rate is None:
             return False
         operations = rate * count_write_operations(self.event_bytes)
-        capacity = self.cluster.capacity_per_s or DEFAULT_CAPACITY_PER_S
-        return operations <= HARMLESS_UTILIZATION * capacity
+        return operations <= HARMLESS_UTILIZATION * self._server_operations_per_s
 
     @cached_property
     def write_rate(self) -> float | None:
@@ -282,13 +282,32 @@ class LintSubject:
     @cached_property
     def can_read_from_one_server(self) -> bool:
         """Return whether one server easily bears the declared rates of reads, a request a range."""
-        capacity = self.cluster.capacity_per_s or DEFAULT_CAPACITY_PER_S
         requests = sum(
             one.read.rate * one.plan.fan_out
             for one in self.reads
             if one.read.rate is not None and one.plan is not None
         )
-        return requests <= HARMLESS_UTILIZATION * capacity
+        return requests <= HARMLESS_UTILIZATION * self._server_operations_per_s
+
+    @cached_property
+    def counted_read_operations(self) -> float:
+        """Return the operations a second of the reads with a rate whose rows are known."""
+        return sum(
+            (one.read.rate or 0.0)
+            * count_read_operations(one.plan.fan_out, one.read.limit or 1, self.event_bytes)
+            for one in self.reads
+            if one.plan is not None and self._knows_rows(one)
+        )
+
+    @property
+    def counts_all_reads(self) -> bool:
+        """Return whether the rows of all reads with a rate are known."""
+        return all(map(self._knows_rows, (one for one in self.reads if one.read.rate is not None)))
+
+    def _knows_rows(self, one: PlannedRead) -> bool:
+        """Return whether a read says how many rows it returns: by a limit, or by the whole key."""
+        is_get = {*self.key.fields} <= {*one.read.equality_fields}
+        return one.plan is not None and (one.read.limit is not None or is_get)
 
     def is_harmless(self, code: str) -> bool:
         """Return whether what a rule predicts of the writes only deserves a remark.
@@ -314,9 +333,12 @@ class LintSubject:
     @property
     def server_events_per_s(self) -> float:
         """Return how many events a server can write a second: as declared, or as is assumed."""
-        if self.cluster.capacity_per_s is not None:
-            return self.cluster.capacity_per_s
-        return DEFAULT_CAPACITY_PER_S / count_write_operations(self.event_bytes)
+        return self._server_operations_per_s / count_write_operations(self.event_bytes)
+
+    @property
+    def _server_operations_per_s(self) -> float:
+        """Return how many operations a server can serve a second: as declared, or as is assumed."""
+        return self.cluster.capacity_per_s or DEFAULT_CAPACITY_PER_S
 
     def count_needed_servers(self) -> int:
         """Return the fewest servers that bear the writes and carry all regions of the table.
@@ -327,8 +349,9 @@ class LintSubject:
         measured = self.measured_writes
         if measured is not None and measured.needed_servers is not None:
             return max(by_size, measured.needed_servers)
-        bearable = FAIR_UTILIZATION * self.server_events_per_s
-        return max(by_size, ceil((self.design.writes.peak_rate or 0.0) / bearable))
+        writes = (self.design.writes.peak_rate or 0.0) * count_write_operations(self.event_bytes)
+        bearable = FAIR_UTILIZATION * self._server_operations_per_s
+        return max(by_size, ceil((writes + self.counted_read_operations) / bearable))
 
     # Regions
 
@@ -336,7 +359,7 @@ class LintSubject:
     def demand(self) -> TableDemand:
         """Return the expected size and load of the table; a size of 0 if unknown."""
         return self.design.estimate_demand(
-            self.facts, counts=self._row_counts, family_sizes=self.family_sizes
+            self.facts, counts=self.row_counts, family_sizes=self.family_sizes
         )
 
     @cached_property
@@ -412,7 +435,7 @@ class LintSubject:
     def family_sizes(self) -> Mapping[str, FamilySize]:
         """Return the measured bytes of an event in each family; empty without such a sample."""
         design, sample = self.design, self.sample
-        is_growth_known = design.writes.rate is not None or self._row_counts is not None
+        is_growth_known = design.writes.rate is not None or self.row_counts is not None
         if sample is None or not is_growth_known:
             return {}
         return sample.measure_family_sizes(design.layout, design.families, design.writes)
@@ -431,13 +454,13 @@ class LintSubject:
             return None
         try:
             return compute_regions(
-                self.design, self.facts, keys, self._row_counts, self.family_sizes
+                self.design, self.facts, keys, self.row_counts, self.family_sizes
             ).boundaries
         except InvalidDesign:
             return None
 
     @property
-    def _row_counts(self) -> RowCounts | None:
+    def row_counts(self) -> RowCounts | None:
         """Return how many distinct rows the sampled events write; None if not counted."""
         return None if self.sample is None else self.sample.row_counts
 

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
         place_round_robin,
     )
     from rowkey.regions.range_splits import NumberStringSplit, split_byte_range, split_prefix
-    from rowkey.regions.sizing import Sizing, choose_region_count, compute_min_servers
+    from rowkey.regions.sizing import (
+        Sizing,
+        choose_first_regions,
+        choose_region_count,
+        compute_min_servers,
+    )
     from rowkey.regions.sizing_opinions import (
         ARTICLE_NAME,
         REGIONS_PER_SERVER,
@@ -59,7 +64,7 @@ else:
                 "DEFAULT_POLICY FLUSH_SIZE MAX_FILE_SIZE SplitPolicy compute_split_threshold"
             ),
             "range_splits": "NumberStringSplit split_byte_range split_prefix",
-            "sizing": "Sizing compute_min_servers choose_region_count",
+            "sizing": "Sizing choose_first_regions choose_region_count compute_min_servers",
             "splits": "SPLIT_ALGORITHMS",
         },
     )
@@ -85,6 +90,7 @@ __all__ = [
     "SplitRequest",
     "SplitVector",
     "TableDemand",
+    "choose_first_regions",
     "choose_region_count",
     "collect_opinions",
     "compute_memstore_regions",

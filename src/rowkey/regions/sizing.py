@@ -53,7 +53,8 @@ def choose_region_count(demand: TableDemand) -> Sizing:
     """Choose the number of regions for a table, with the reasons.
 
     The steps: enough regions for the size, at least one for each server, more for heavy writes,
-    then up to whole numbers per server and per leading value, never above what MemStores allow.
+    then up to whole numbers per server and per leading value, never above what MemStores allow, nor
+    above the 200 regions a server that the HBase book allows.
 
     Args:
         demand: the size and load of the table.
@@ -78,6 +79,15 @@ def choose_region_count(demand: TableDemand) -> Sizing:
     )
 
 
+def choose_first_regions(demand: TableDemand) -> int:
+    """Return how many regions a table begins with whose keys can be split: two a server or more.
+
+    Args:
+        demand: the size and load of the table.
+    """
+    return max(choose_region_count(demand).regions, BUSY_REGIONS_PER_SERVER * demand.servers)
+
+
 def compute_min_servers(demand: TableDemand) -> int:
     """Return the fewest servers that can carry the regions of a table.
 
@@ -93,9 +103,17 @@ def compute_min_servers(demand: TableDemand) -> int:
     """
     each = REGIONS_PER_SERVER[1]
     servers = max(demand.servers, -(-demand.size // MAX_FILE_SIZE) // each)
-    while choose_region_count(replace(demand, servers=servers)).regions > each * servers:
+    while _count_uncapped_regions(replace(demand, servers=servers)) > each * servers:
         servers += 1
     return servers
+
+
+def _count_uncapped_regions(demand: TableDemand) -> int:
+    """Return the number of regions for a table, however many a server then has."""
+    regions, _ = _round_regions(
+        _compute_wanted_regions(demand)[0], demand, _compute_heap_regions(demand)
+    )
+    return regions
 
 
 def _compute_wanted_regions(demand: TableDemand) -> tuple[int, list[str]]:
@@ -145,10 +163,16 @@ def _has_heavy_writes(demand: TableDemand) -> bool:
 
 def _compute_max_regions(demand: TableDemand) -> tuple[int, bool]:
     """Return the largest region count allowed, and whether the heap limits it."""
+    by_heap, by_book = _compute_heap_regions(demand), REGIONS_PER_SERVER[1] * demand.servers
+    return min(by_heap, by_book), by_heap < min(by_book, MAX_REGIONS)
+
+
+def _compute_heap_regions(demand: TableDemand) -> int:
+    """Return the largest region count that MemStores allow."""
     if demand.heap is None:
-        return MAX_REGIONS, False
+        return MAX_REGIONS
     by_heap = max(1, compute_memstore_regions(demand.heap, demand.families)) * demand.servers
-    return min(MAX_REGIONS, by_heap), by_heap < MAX_REGIONS
+    return min(MAX_REGIONS, by_heap)
 
 
 def _round_regions(wanted_regions: int, demand: TableDemand, max_regions: int) -> tuple[int, str]:

@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import escape_text, format_mean, format_number, pluralize
+from rowkey.regions import MAX_FILE_SIZE
 from rowkey.render.findings import format_findings
 from rowkey.render.packing import format_packing
 from rowkey.render.terminal_map import draw_heat_map, format_instant
@@ -236,10 +237,17 @@ def _format_other_figures(simulation: Simulation, width: int) -> Iterator[str]:
             "are left out of the skew"
         )
     if simulation.growth is not None:
+        growth = simulation.growth
+        fill = f"{growth.mean_fill:.0%} filled"
+        if growth.mean_fill > 1:
+            mean_gib = format_number(growth.mean_fill * MAX_FILE_SIZE / 2**30)
+            fill = (
+                f"of {mean_gib} GiB on average, because the events have too few different row keys "
+                "to split them at 10 GiB"
+            )
         yield (
-            f"once full, the table has {pluralize(simulation.growth.region_count, 'region')}, "
-            f"{simulation.growth.mean_fill:.0%} filled, "
-            f"{simulation.growth.idle_share:.0%} of them idle"
+            f"once full, the table has {pluralize(growth.region_count, 'region')}, {fill}, "
+            f"{growth.idle_share:.0%} of them idle"
         )
     if simulation.scaled_run is not None:
         rate = format_number(simulation.scaled_run.rate)

@@ -824,6 +824,7 @@ class Simulation:
             locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary())),
             replay.equal_windows.assign_windows(replay.reservoir.collect_positions()),
             self.split_report.key_range,
+            self.source.estimate_demand(self.design),
         )
 
     @cached_property

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from math import inf, prod
 from typing import TYPE_CHECKING
 
-from rowkey.cells import FOREVER_S
+from rowkey.cells import FOREVER_S, MAX_JAVA_INT
 
 if TYPE_CHECKING:
     from rowkey.cells import Family
@@ -35,7 +35,8 @@ def estimate_table_bytes(
     """Return the size that a table grows to in bytes; None if its row count is unknown.
 
     Each family holds what came within its ttl: of each row as many versions as were written, and
-    are kept. A family that keeps versions beyond its ttl keeps its rows for ever.
+    are kept. A family that keeps versions beyond its ttl keeps its rows for ever. There is no final
+    size where all versions are kept for ever.
 
     Args:
         layout: what tells one row from another.
@@ -50,7 +51,8 @@ def estimate_table_bytes(
         events = inf if family.ttl_s == FOREVER_S else (writes.rate or inf) * family.ttl_s
         come = inf if family.min_versions else events
         rows = _estimate_rows(layout, writes, come, counts)
-        if rows is None:
+        has_end = family.ttl_s != FOREVER_S or family.versions < MAX_JAVA_INT
+        if rows is None or not has_end:
             return None
         written = max(events / rows, family.min_versions, 1)
         total += rows * min(written, family.versions) * each

@@ -12,7 +12,7 @@ from rowkey.hotspots.least_skew import compute_least_skew
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.messages import pluralize
 from rowkey.proposals import ANOTHER_KEY, PER_BUCKET
-from rowkey.regions import Boundaries, compute_server_imbalance
+from rowkey.regions import Boundaries, choose_first_regions, compute_server_imbalance
 from rowkey.schema import FieldFacts
 
 MIN_NOTABLE_SKEW = 1.1
@@ -45,7 +45,10 @@ class IntegerImbalanceCause(Cause):
             return None  # however many regions there are, one is written at a time
         if result.measured_skew.is_even:
             return None  # what hardly shows is no harm, and needs no other number of regions
-        found = _build_finding(result.design, regions, result.measured_skew.skew)
+        demand = result.demand or result.design.estimate_demand(result.facts)
+        found = _build_finding(
+            result.design, regions, result.measured_skew.skew, choose_first_regions(demand)
+        )
         if found is None:
             return None
         least = compute_least_skew(result.writes, result.servers)
@@ -57,9 +60,16 @@ class IntegerImbalanceCause(Cause):
 
 
 def _build_finding(
-    design: Design, regions: int, measured_skew: float | None
+    design: Design, regions: int, measured_skew: float | None, first_regions: int = 0
 ) -> CauseFinding | None:
-    """Return the cause if a number of regions does not divide among the servers."""
+    """Return the cause if a number of regions does not divide among the servers.
+
+    Args:
+        design: the design.
+        regions: how many regions it has.
+        measured_skew: the skew of a replay; None without one.
+        first_regions: how many it should begin with; 0 if that is unknown.
+    """
     servers = design.cluster.servers
     bound = compute_server_imbalance(regions, servers)
     if bound < MIN_NOTABLE_SKEW:
@@ -79,7 +89,10 @@ def _build_finding(
     figures = {"regions": regions, "servers": servers, "bound": bound}
     explained = bound if measured_skew is None else min(bound, measured_skew)
     needs_key = design.splits.algorithm == PER_BUCKET  # a region for each value in front
-    more = f"Use {pluralize(max_regions * servers, 'region')}, or another multiple of {servers:,}."
+    count = max_regions * servers
+    if regions < servers:
+        count = max(count, -(-first_regions // servers) * servers)
+    more = f"Use {pluralize(count, 'region')}, or another multiple of {servers:,}."
     return CauseFinding(
         IntegerImbalanceCause.name,
         message,

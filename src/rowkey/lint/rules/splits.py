@@ -11,7 +11,7 @@ from rowkey.hotspots import compute_region_shares, find_equal_steps
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
 from rowkey.proposals import format_quantile_splits
-from rowkey.regions import MAX_FILE_SIZE, to_string_binary
+from rowkey.regions import MAX_FILE_SIZE, choose_first_regions, to_string_binary
 from rowkey.schema import Constant, FunctionCall
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ line = { type = "text", max_bytes = 500 }
         if subject.bucket_count is not None:
             return 'Write splits = "per_bucket".'
         if (equal := find_equal_steps(subject.design)) is not None:
-            regions = max(subject.sizing.regions, 2 * subject.cluster.servers)
+            regions = choose_first_regions(subject.demand)
             splits = format_toml_value({"algorithm": equal, "regions": regions})
             return f"Write splits = {splits}, because the leading bytes are spread evenly."
         if subject.design.splits.needs_sample:

@@ -7,19 +7,21 @@ from collections.abc import Iterator
 from math import inf
 from typing import ClassVar
 
-from rowkey.cells import FOREVER_S
+from rowkey.cells import FOREVER_S, MAX_JAVA_INT
 from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import Rule
 from rowkey.lint.subject import MANY_VERSIONS, LintSubject
 from rowkey.messages import format_number, pluralize
 from rowkey.regions import MAX_FILE_SIZE
 from rowkey.schema import Range
+from rowkey.workload import estimate_table_rows
 
 
 class ManyVersions(Rule):
     """A family keeps very many versions of each cell.
 
-    What it does: reports `versions` of 100 or more.
+    What it does: reports `versions` of 100 or more, and says how many a row gets in a day where
+    nothing limits them: all are kept, and the family has no ttl.
 
     Why it hurts: versions stay in the store files until a major compaction removes them, and reads
     skip over all but the newest. One row grows without anybody noticing.
@@ -64,13 +66,28 @@ versions = 1
         """Yield a finding for each family that keeps very many versions."""
         for name, family in subject.families.items():
             if family.versions >= MANY_VERSIONS:
+                is_endless = family.versions == MAX_JAVA_INT and family.ttl_s == FOREVER_S
                 yield self.build_finding(
                     subject.format_path("families", name, "versions"),
-                    f"the family keeps {family.versions:,} versions of each cell, all in one row",
-                    "Keep one version if only the newest is read; for a history put the time into "
-                    "the key, so that each version is a row.",
+                    f"the family keeps {family.versions:,} versions of each cell, all in one row"
+                    f"{self._describe_growth(subject) if is_endless else ''}",
+                    f"Keep one version if only the newest is read"
+                    f"{', or declare a ttl' * is_endless}; for a history put the time into the "
+                    "key, so that each version is a row.",
                     value=family.versions,
                 )
+
+    @staticmethod
+    def _describe_growth(subject: LintSubject) -> str:
+        """Return the clause that says how fast rows grow whose versions nothing limits."""
+        design, clause = subject.design, ", and nothing limits them, because there is no ttl"
+        rows = estimate_table_rows(
+            design.layout, design.families, design.writes, subject.row_counts
+        )
+        if design.writes.rate is None or not rows:
+            return clause
+        a_day = design.writes.rate * 86_400 / rows
+        return f"{clause}: each of {rows:,.0f} rows gets {format_number(a_day)} more a day"
 
 
 class SingleVersionHistory(Rule):

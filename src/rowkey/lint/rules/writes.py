@@ -546,7 +546,7 @@ rate = "50000/s"
             division = f"which divide the {regions:,} regions evenly"
         measured = subject.measured_writes
         is_measured = measured is not None and measured.needed_servers is not None
-        alone = "" if is_measured else " for the writes alone"
+        alone = "" if is_measured or subject.counts_all_reads else " for the writes alone"
         is_assumed = subject.cluster.capacity_per_s is None
         assumption = (
             f", at an assumed {DEFAULT_CAPACITY_PER_S:,.0f} operations/s of each,"
