@@ -225,6 +225,9 @@ class ReadError(SeveralMistakesError):
 class SampleError(OneMistakeError):
     """A sample that cannot be read as it was described."""
 
+    is_refusal = False
+    """Whether it is because the row key refuses the values of too many rows."""
+
 
 class IncomparableDesigns(RowkeyError, ValueError):
     """Designs that cannot be compared: they disagree, or do not fit the sample.

@@ -232,6 +232,19 @@ def test_check_diff_prints_the_changes_and_writes_no_file(folder: Path) -> None:
     )
 
 
+def test_check_reports_values_that_the_key_refuses_in_a_sample_it_cannot_read(folder: Path) -> None:
+    """That most rows of a sample have no row key is an error of the design, and no mere note."""
+    rows = "".join(f"{n},{n % 7 - 5}\n" for n in range(100))
+    (folder / "rows.csv").write_text(f"meter,delta\n{rows}")
+    text = 'table = "d"\nkey = "[meter][desc(delta:u32)]"\n[fields]\nmeter = "u32"\ndelta = "i32"\n'
+    (folder / "d.toml").write_text(f'{text}[sample]\npath = "rows.csv"\n')
+    done = run("check", "d.toml", "-f", "json")
+    (found,) = (one for one in json.loads(done.out)["findings"] if one["code"] == "RK126")
+    assert (1, "error") == (done.code, found["severity"])
+    assert "field delta: -5 is out of range" in found["message"]
+    assert "Write [desc(delta)] instead of [desc(delta:u32)]" in found["remedy"]
+
+
 def test_check_judges_companions_and_names_them(folder: Path) -> None:
     """A companion has the load of its main table, and its findings are named by it."""
     fields = '[fields]\nts = "timestamp_ms"\nhost = { type = "text", max_bytes = 8 }\n'

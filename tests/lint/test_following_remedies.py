@@ -133,7 +133,7 @@ def judge_text(text: str, **options: Any) -> JudgedDesign:
     host = {"type": "text", "max_bytes": 16, **options.pop("host", {})}
     columns = options.pop("columns", {"line": {"type": "text", "max_bytes": 200}})
     fields = {"host": host, "ts": "timestamp_ms", **columns} | options.pop("fields", {})
-    cluster = {"servers": 4, "capacity": "100/s"}
+    cluster = options.pop("cluster", {"servers": 4, "capacity": "100/s"})
     return JudgedDesign(
         Design("log", text, fields=fields, cluster=cluster, **options), names_keys=True
     )
@@ -228,6 +228,34 @@ def test_a_few_counters_need_no_bucket(key: str) -> None:
     assert not any("bucket(" in one for one in remedies)
     found = [one for one in judged.lint_result.findings if one.code == "RK101"]
     assert ["Only 3 counters are written"] * len(found) == [one.remedy[:27] for one in found]
+
+
+@pytest.mark.parametrize(("workers", "order"), [(400, "put [bucket(worker, 12)]"), (3, "add a")])
+def test_a_busy_counter_is_divided_by_a_field_outside_of_the_key(workers: int, order: str) -> None:
+    """Where no other order of the key's fields helps, a further field divides each row."""
+    judged = judge_text(
+        "[metric][ts]",
+        fields={
+            "metric": {"type": "choice", "of": ["hits", "errors", "bytes", "logins"]},
+            "ts": "timestamp_s",
+            "worker": {"type": "u16", "distinct": workers},
+        },
+        splits=["\\x01", "\\x02", "\\x03"],
+        cluster={"servers": 6, "capacity": "100/s"},
+        families={"d": {"ttl": "30d", "compression": "ZSTD"}},
+        columns={"n": "u64"},
+        writes={"rate": "180/s", "for": "2m"},
+    )
+    remedies = {one.code: one.remedy for one in judged.lint_result.findings}
+    assert f"several rows, which a read adds up: {order}" in remedies["RK108"]
+    assert order in remedies["RK104"]
+    if workers > 3:
+        divided = judged.design.copy_with_options(
+            key=f"[bucket(worker, 12)]{judged.design.declaration.key}", splits="per_bucket"
+        )
+        found = {one.code: one for one in JudgedDesign(divided).lint_result.findings}
+        assert found.keys().isdisjoint({"RK101", "RK104", "RK105"})
+        assert "of one row" in found["RK108"].remedy
 
 
 def test_a_hot_row_of_many_columns_is_spread_by_its_heavy_value() -> None:

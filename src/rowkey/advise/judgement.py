@@ -204,6 +204,7 @@ class JudgedDesign:
             self.design,
             self.sample,
             measured_writes=self.measured_writes,
+            sample_problem=self.sample_problem,
             select=self.select,
             ignore=self.ignore,
         )

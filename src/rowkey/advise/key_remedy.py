@@ -119,6 +119,8 @@ class KeyRemedy:
         outside = [name for name in given if name not in key_fields]
         if completed.remedy != NO_KEY_REMEDY:
             return completed
+        if _find_rule(finding).measured_by == "writes":
+            return replace(completed, remedy=self._no_write_remedy)
         orders = finding.evidence.get("wanted", ()) if given else ()  # else a number of regions
         orderings = [str(one).split(" ") for one in orders]
         if any(name not in key_fields for name, *_ in orderings):
@@ -208,7 +210,10 @@ class KeyRemedy:
         """Return a cause of the load of writes with this remedy if it needs another key."""
         if not cause.needs_key:
             return cause
-        return self._complete(cause, is_mended=self._spreads_writes)
+        completed = self._complete(cause, is_mended=self._spreads_writes)
+        if completed.remedy != NO_KEY_REMEDY:
+            return completed
+        return replace(completed, remedy=self._no_write_remedy)
 
     def _complete_read_cause(self, name: str, cause: ReadCauseFinding) -> ReadCauseFinding:
         """Return a cause of the load of a read with this remedy if the recommended key lacks it."""
@@ -226,6 +231,21 @@ class KeyRemedy:
         if self._tables and is_mended:
             return replace(one, remedy=self._format_remedy())
         return replace(one, remedy=NO_KEY_REMEDY) if one.remedy == ANOTHER_KEY else one
+
+    @cached_property
+    def _no_write_remedy(self) -> Message:
+        """Return what to do about uneven writes where no other key is better."""
+        findings = self._declared_design.lint_result.findings
+        divisions = (one.evidence.get("division") for one in findings)
+        division = next(filter(None, divisions), "")
+        if not division:
+            return NO_KEY_REMEDY
+        return Message(
+            "remedy.divide_rows",
+            "No other key of these fields was better in a replay of the events and the reads. "
+            "Divide each row into several, which a read adds up: {division}.",
+            division=division,
+        )
 
     @cached_property
     def _spreads_writes(self) -> bool:

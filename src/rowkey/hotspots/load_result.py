@@ -26,6 +26,7 @@ from rowkey.hotspots.skew import compute_even_skew
 from rowkey.hotspots.windows import MIN_EVENTS_PER_SERVER, BusiestShares, Skew
 from rowkey.keys import Determinant, Part
 from rowkey.messages import pluralize
+from rowkey.proposals import format_row_division
 from rowkey.regions import Boundaries, TableDemand
 from rowkey.schema import FieldFacts
 
@@ -426,7 +427,7 @@ def format_skew_floor(
     )
 
 
-def format_row_remedy(design: Design) -> str:
+def format_row_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
     """Return the remedy for a hot row: another key field, or several rows of a counter.
 
     A salt is none: an increment must know the row that it adds to.
@@ -437,7 +438,7 @@ def format_row_remedy(design: Design) -> str:
         hint = f"such as {time.name}"
     return (
         f"Add a field to the key that distinguishes the row's events, {hint}; if the row is a "
-        "counter, add one for the writer that counts, and read it by adding up its rows."
+        f"counter, {format_row_division(design, facts)}, and read it by adding up its rows."
     )
 
 

@@ -9,7 +9,7 @@ from sys import maxsize
 from typing import TYPE_CHECKING
 
 from rowkey.design import Design
-from rowkey.errors import InvalidArgument
+from rowkey.errors import InvalidArgument, SampleError
 from rowkey.findings import SEVERITIES, Finding, Severity
 from rowkey.hotspots import CauseFinding
 from rowkey.lint.contract import Rule, format_rule_name
@@ -62,6 +62,7 @@ def check_design(
     *,
     facts: Mapping[str, FieldFacts] | None = None,
     measured_writes: MeasuredWrites | None = None,
+    sample_problem: SampleError | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> LintResult:
@@ -74,6 +75,7 @@ def check_design(
         facts: further facts of fields, by name.
         measured_writes: what a replay of the sample shows; None without a replay. What rules
             predict of the writes, and it does not show, is then a remark.
+        sample_problem: why the declared sample cannot be read, if so.
         select: names, codes or beginnings of codes of the rules to run; all rules if empty.
         ignore: the same for the rules to leave out.
 
@@ -83,7 +85,7 @@ def check_design(
     Cost: a few milliseconds; tens of them with hundreds of regions, reads or fields.
     """
     rules = select_rules(select, ignore)
-    subject = LintSubject(design, sample, facts or {}, measured_writes)
+    subject = LintSubject(design, sample, facts or {}, measured_writes, sample_problem)
     # Comments that allow findings are checked against those of all rules.
     needs_all = bool(subject.allowances) and any(rule.runs_last for rule in rules)
     findings, allowed = _run_rules(subject, RULES.values() if needs_all else rules)

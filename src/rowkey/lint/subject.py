@@ -20,7 +20,7 @@ from rowkey.design import (
     format_path,
     format_toml_value,
 )
-from rowkey.errors import InvalidDesign, ReadError
+from rowkey.errors import InvalidDesign, ReadError, SampleError
 from rowkey.hotspots import (
     WARM_RATIO,
     CauseFinding,
@@ -111,6 +111,7 @@ class LintSubject:
         sample: the summary of a sample; None without one.
         extra_facts: further facts of fields, by name.
         measured_writes: what a replay of the sample shows; None without one.
+        sample_problem: why the declared sample cannot be read, if so.
         earlier_findings: what the rules that ran before have found, without what comments allow.
     """
 
@@ -118,6 +119,7 @@ class LintSubject:
     sample: SampleSummary | None = None
     extra_facts: Mapping[str, FieldFacts] = field(default_factory=dict)
     measured_writes: MeasuredWrites | None = None
+    sample_problem: SampleError | None = None
     earlier_findings: list[Finding] = field(default_factory=list)
 
     @property

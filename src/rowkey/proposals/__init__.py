@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         format_quantile_splits,
         has_bucket_splits,
     )
+    from rowkey.proposals.shared_rows import format_row_division
     from rowkey.proposals.spreading_terms import (
         BUCKETS_PER_SERVER,
         MIN_VALUES_PER_REGION,
@@ -44,6 +45,7 @@ else:
                 "ANOTHER_KEY KEY_BY_SAMPLE PER_BUCKET KeyProposal apply_proposal "
                 "format_more_regions format_quantile_splits has_bucket_splits"
             ),
+            "shared_rows": "format_row_division",
             "spreading_terms": (
                 "BUCKETS_PER_SERVER MIN_VALUES_PER_REGION build_bucket build_ordering_term "
                 "build_salt has_only_times is_heavy is_spreading_term"
@@ -69,6 +71,7 @@ __all__ = [
     "build_salt",
     "format_more_regions",
     "format_quantile_splits",
+    "format_row_division",
     "has_bucket_splits",
     "has_enough_values",
     "has_only_times",

@@ -317,7 +317,8 @@ def _read_source(
     elif design.writes.arrival == RANDOM_ARRIVAL and design.writes.time is not None:
         # Without a time, as drafts declare it, the order of the file is all that is known.
         store = store.shuffle(build_bit_generator("arrival", seed))
-    summary.skipped_rows, summary.assumptions = file.skipped_rows, file.assumptions
+    summary.skipped_rows, summary.refused_rows = file.skipped_rows, file.refused_rows
+    summary.assumptions = file.assumptions
     return EventSource(
         "sample",
         str(file.path),

@@ -47,10 +47,10 @@ class SampleFile:
         fields: the fields wanted of each event, by name.
         time: the field that holds an event's time, or None.
         read_count: rows of the file that are read so far.
-        refused_count: rows that were read, and whose values the row key refused.
         can_be_empty: whether a file without rows is one; it says nothing of a design.
         recording: keeps the file's rows for other looks at them; None if nothing else needs them.
         skipped_rows: rows that could be no events, counted while reading.
+        refused_rows: those of them whose values the row key refused.
         assumptions: what the file leaves open and was guessed, as sentences.
     """
 
@@ -64,7 +64,7 @@ class SampleFile:
     skipped_rows: SkippedRows = field(default_factory=SkippedRows)
     assumptions: list[str] = field(default_factory=list)
     _written_columns: dict[str, TimeColumn | NumberColumn] = field(default_factory=dict)
-    refused_count: int = 0
+    refused_rows: SkippedRows = field(default_factory=SkippedRows)
     _first_remedy: str = MISSING_VALUE_REMEDY
     _row_count: int | None = None
 
@@ -77,7 +77,7 @@ class SampleFile:
         sources = {name: _find_column(f) for name, f in self.fields.items()}
         columns = list(dict.fromkeys(sources.values()))
         self.skipped_rows, self._first_remedy = SkippedRows(), MISSING_VALUE_REMEDY
-        self.read_count, self.refused_count, kept_count = 0, 0, 0
+        self.read_count, self.refused_rows, kept_count = 0, SkippedRows(), 0
         self.format.detect_options(self.path)
         self._note_missing_columns()
         self._written_columns = {
@@ -105,6 +105,7 @@ class SampleFile:
             missing = expand_names(self.format.joins, [name for name in columns if name in empty])
             self.format.check_columns_exist(self.path, missing)
         self.locate_rows(self.skipped_rows)
+        self.locate_rows(self.refused_rows)
         self._check_kept_share(kept_count)
         decisions = (said for one in self._written_columns.values() for said in one.assumptions)
         warnings = (era.warning for era in eras)
@@ -265,8 +266,8 @@ class SampleFile:
             self._first_remedy = mistake.remedy or REFUSED_VALUE_REMEDY
         expected = f"; expected {mistake.expected}" if mistake.expected else ""
         reason = f"{mistake.path}: {mistake.problem}{expected}"
-        self.skipped_rows.note(1, f" has no valid row key: {reason}", row)
-        self.refused_count += 1
+        for rows in (self.skipped_rows, self.refused_rows):
+            rows.note(1, f" has no valid row key: {reason}", row)
 
     def locate_rows(self, skipped_rows: SkippedRows) -> None:
         """Find the lines of the skipped rows whose problems are kept, if the file has lines.
@@ -289,7 +290,7 @@ class SampleFile:
         Few rows may be skipped as long as they are not most; and a load says itself what it skips.
         """
         skipped_count = self.skipped_rows.count
-        kept_count -= self.refused_count
+        kept_count -= self.refused_rows.count
         row_count = kept_count + skipped_count
         if not row_count and self.can_be_empty:
             return
@@ -310,7 +311,7 @@ class SampleFile:
                 f" Or allow {share:.0%} of the rows to be skipped by max_skipped = {share:g} in "
                 "the format of the sample."
             )
-        raise SampleError(
+        problem = SampleError(
             str(self.path),
             f"{skipped_count:,} of {row_count:,} rows cannot be read as events: "
             f"{self.skipped_rows.first_problem}",
@@ -319,6 +320,8 @@ class SampleFile:
             else "",
             remedy,
         )
+        problem.is_refusal = 2 * self.refused_rows.count > skipped_count
+        raise problem
 
 
 def _find_column(field: Field) -> str:

@@ -65,7 +65,7 @@ class SampleSummary:
         self.profile = profile or FieldProfile(fields, seed=seed, first_event=first_event)
         self._is_profile_complete = profile is not None
         self.key = key
-        self.skipped_rows = SkippedRows()
+        self.skipped_rows, self.refused_rows = SkippedRows(), SkippedRows()
         self.assumptions: list[str] = []
         self._declared_facts = declared_facts or {}
         self._row_counter = DistinctCounter()
@@ -94,7 +94,7 @@ class SampleSummary:
         """Add all events of a sample file."""
         for events in sample.read_events():
             self.add(events)
-        self.skipped_rows = sample.skipped_rows
+        self.skipped_rows, self.refused_rows = sample.skipped_rows, sample.refused_rows
         self.assumptions = sample.assumptions
 
     def merge(self, later: SampleSummary) -> None:
@@ -104,6 +104,7 @@ class SampleSummary:
         self._can_count_rows = self._can_count_rows and later._can_count_rows
         self._row_counter.merge(later._row_counter)
         self.skipped_rows = self.skipped_rows.merge(later.skipped_rows)
+        self.refused_rows = self.refused_rows.merge(later.refused_rows)
         self.assumptions += [one for one in later.assumptions if one not in self.assumptions]
 
     def copy_with_key(

@@ -79,7 +79,7 @@ class FewEntitiesCause(Cause):
         return CauseFinding(
             cls.name,
             message,
-            _format_remedy(design, names),
+            _format_remedy(design, facts, names),
             bound=bound,
             evidence=figures,
             explained=explained,
@@ -203,7 +203,7 @@ def _build_finding(
     return CauseFinding(
         FewEntitiesCause.name,
         message,
-        _format_remedy(result.design, result.entity_fields),
+        _format_remedy(result.design, result.facts, result.entity_fields),
         bound=result.least_value_skew,
         evidence=figures,
         explained=explained,
@@ -211,10 +211,10 @@ def _build_finding(
     )
 
 
-def _format_remedy(design: Design, names: Sequence[str]) -> str:
+def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> str:
     """Return the remedy: another key; or more rows, where each of the few values is one."""
     has_one_row_each = {*names} >= {*design.key.fields} and not design.layout.has_shared_rows
-    return format_row_remedy(design) if has_one_row_each else ANOTHER_KEY
+    return format_row_remedy(design, facts) if has_one_row_each else ANOTHER_KEY
 
 
 def _is_too_few(values: int, regions: int) -> bool:

@@ -43,7 +43,7 @@ class HotRowCause(Cause):
         min_share = 1 - sum(1 - share for share in known_shares)
         if not _is_hot_share(min_share, design):
             return None
-        return _build_finding(design, "", min_share)
+        return _build_finding(design, facts, "", min_share)
 
     @classmethod
     def recognise(cls, result: LoadResult) -> CauseFinding | None:
@@ -55,7 +55,7 @@ class HotRowCause(Cause):
         share = count / len(result.keys)
         if count < 3 or not _is_hot_share(share, design):
             return None
-        return _build_finding(design, key.hex(), share, result.measured_skew.skew)
+        return _build_finding(design, result.facts, key.hex(), share, result.measured_skew.skew)
 
 
 def _is_hot_share(share: float, design: Design) -> bool:
@@ -64,7 +64,11 @@ def _is_hot_share(share: float, design: Design) -> bool:
 
 
 def _build_finding(
-    design: Design, row_text: str, share: float, measured_skew: float = math.inf
+    design: Design,
+    facts: Mapping[str, FieldFacts],
+    row_text: str,
+    share: float,
+    measured_skew: float = math.inf,
 ) -> CauseFinding:
     """Return the cause for a row with a large share of all writes."""
     servers = design.cluster.servers
@@ -74,6 +78,7 @@ def _build_finding(
         message += f": {format_skew_floor(servers * share, servers, measured_skew)}"
     figures = {"row": row_text or None, "share": share}
     bound = min(servers * share, measured_skew)
+    remedy = format_row_remedy(design, facts)
     return CauseFinding(
-        HotRowCause.name, f"{message}.", format_row_remedy(design), bound=bound, evidence=figures
+        HotRowCause.name, f"{message}.", remedy, bound=bound, evidence=figures
     )

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.findings import Finding, Severity
 from rowkey.hotspots import COUNTER_TYPE, MIN_GROWTH, count_repeated_rows
-from rowkey.keys import FieldPart
+from rowkey.keys import FieldPart, Key
 from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.messages import pluralize
+from rowkey.plan import count_spreading_parts
+from rowkey.proposals import format_row_division, is_spreading_term
 from rowkey.workload import count_key_values
 
 if TYPE_CHECKING:
@@ -148,6 +150,9 @@ order    = "u64"
         values = [
             one for name, one in design.fields.items() if name not in design.layout.identity_fields
         ]
+        needs_division = not subject.can_write_to_one_server(rate) and not _is_divided(design.key)
+        division = format_row_division(design, subject.facts) if needs_division else ""
+        rows = f"several rows, which a read adds up: {division}" if division else "one row"
         are_counters = bool(values) and all(one.type.name == COUNTER_TYPE for one in values)
         names = " and ".join(one.name for one in values)
         yield self.build_finding(
@@ -157,11 +162,12 @@ order    = "u64"
             f"Write {names} by increments: of puts, the last one wins."
             if are_counters
             else "Add a field to the key that distinguishes these events, or count them with "
-            "increments of one row; or allow this rule, if the last event should win.",
+            f"increments of {rows}; or allow this rule, if the last event should win.",
             severity="info" if are_counters else self.severity,
             value=str(subject.key),
             keys=keys,
             events=events,
+            division=division,
         )
 
     def _find_repeated_values(
@@ -183,6 +189,11 @@ order    = "u64"
                 values=values,
                 events=sample.event_count,
             )
+
+
+def _is_divided(key: Key) -> bool:
+    """Return whether a bucket over a further field divides what would be one row."""
+    return count_spreading_parts(key) == 0 and any(map(is_spreading_term, key.terms))
 
 
 class AmbiguousKey(Rule):

@@ -23,6 +23,83 @@ if TYPE_CHECKING:
     from rowkey.lint.subject import LintSubject, PlannedRead
 
 
+class RefusedValues(Rule):
+    """The row key refuses values that the sample has.
+
+    What it does: counts the rows of the sample whose values the key cannot store, such as negative
+    numbers under an unsigned encoding, or texts above the width of their part.
+
+    Why it hurts: a put of such an event fails, so all of them are missing in the table.
+
+    Use instead: the default encoding, which takes all values of the type; or a type that has room
+    for the values. If the values are mistakes, correct them before they are written.
+
+    Source: the sample. In unsigned bytes written by hand, negative numbers sort after positive
+    ones: `Bytes.toBytes` in HBase has the sign in the highest bit.
+    """
+
+    name = "refused_values"
+    code = "RK126"
+    looks_at_sample = True
+    severity: ClassVar[Severity] = "error"
+    bad_design = """\
+table  = "deltas"
+key    = "[bucket(meter, 16)][meter][delta:u32]"
+splits = "per_bucket"
+
+[fields]
+meter = "u32"
+delta = "i32"
+state = "u8"
+"""
+    good_design = """\
+table  = "deltas"
+key    = "[bucket(meter, 16)][meter][delta]"
+splits = "per_bucket"
+
+[fields]
+meter = "u32"
+delta = "i32"
+state = "u8"
+"""
+    sample_csv = "meter,delta,state\n" + "".join(
+        f"{n * 7919 % 5003},{n % 89 - 2},{n % 5}\n" for n in range(1_800)
+    )
+
+    def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
+        """Yield a finding if the key refuses rows of the sample."""
+        problem, sample = subject.sample_problem, subject.sample
+        if problem is not None and problem.is_refusal:
+            yield self._build_finding(subject, problem.mistake.problem, self.severity)
+        if sample is None or not sample.refused_rows.count:
+            return
+        refused, total = sample.refused_rows, sample.event_count + sample.skipped_rows.count
+        share = refused.count / total
+        message = (
+            f"{refused.count:,} of {total:,} rows of the sample ({share:.1%}) cannot be written: "
+            f"{refused.first_problem}"
+        )
+        yield self._build_finding(
+            subject, message, "info" if share < MAX_STRAY_SHARE else self.severity
+        )
+
+    def _build_finding(self, subject: LintSubject, message: str, severity: Severity) -> Finding:
+        """Return the finding with the part that refuses the first row, in its default encoding."""
+        parts = (
+            notation
+            for notation, part in subject.iter_parts()
+            if any(f"field {name}: " in message for name in part.fields)
+        )
+        notation = next(parts, "")
+        default = re.sub(r"(\w):\w+", r"\1", notation)
+        remedy = "Use a type and an encoding that take all values of the field."
+        if default != notation:
+            remedy = f"Write {default} instead of {notation}, an encoding that takes all values."
+        return self.build_finding(
+            "key", message, remedy, severity=severity, value=notation or str(subject.key)
+        )
+
+
 class ReversedUnderRange(Rule):
     """A read asks for a range or an order of a field that the key does not store in order.
 
