@@ -1,4 +1,4 @@
-"""Apply the change that a remedy writes out to the design."""
+"""Apply the change that a remedy writes out to the design, also where the product tries none."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
+from rowkey.lint import list_remedied_designs
 
 if TYPE_CHECKING:
     from rowkey.findings import Finding
@@ -31,6 +32,8 @@ def apply_remedy(design: Design, finding: Finding) -> list[Design]:
         design: the design with the finding.
         finding: the finding with the remedy.
     """
+    if designs := list_remedied_designs(design, finding):
+        return designs
     words = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     for pattern, change in CHANGES:
         if match := re.search(pattern, finding.remedy):
@@ -70,30 +73,12 @@ def _set_named_splits(words: Words, remedy: str) -> Words:
     return _replace_options(words, splits=_parse_toml(found[1])) if found else _copy(words)
 
 
-def _replace_key(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Set `key = "…"`, and the splits and heavy values that the remedy names with it."""
-    changed = _replace_options(_set_named_splits(words, finding.remedy), key=_parse_toml(match[1]))
-    if heavy := re.search(r"heavy = (\[.*?\]) under (\w+)", finding.remedy):
-        field = changed["fields"][heavy[2]]
-        field = {"type": field} if isinstance(field, str) else field
-        changed["fields"][heavy[2]] = {**field, "heavy": json.loads(heavy[1])}
-    yield changed
-
-
 def _replace_part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
     """Replace the part of the finding by another part, or by each of two."""
     assert finding.value in words["key"]
     for part in filter(None, match.groups()):
         key = words["key"].replace(finding.value, part, 1)
         yield _replace_options(_set_named_splits(words, finding.remedy), key=key)
-
-
-def _replace_named_part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Replace a named part of the key by another part."""
-    assert match[2] in words["key"]
-    yield _replace_options(
-        _set_named_splits(words, finding.remedy), key=words["key"].replace(match[2], match[1], 1)
-    )
 
 
 def _remove_part_option(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
@@ -221,11 +206,6 @@ def _move_to_own_family(words: Words, finding: Finding, match: re.Match[str]) ->
     yield _set_option(changed, ["families", "m"], match[1], _parse_toml(match[2]))
 
 
-def _set_splits(words: Words, finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
-    """Set the splits that the remedy names."""
-    yield _set_named_splits(words, finding.remedy)
-
-
 def _remove_first_split(words: Words, _finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
     """Remove the first split."""
     yield _replace_options(words, splits=words["splits"][1:])
@@ -263,15 +243,11 @@ def _append_to_key(words: Words, _finding: Finding, match: re.Match[str]) -> Ite
 
 
 CHANGES: list[tuple[str, Change]] = [
-    (r'\bkey = ("(?:[^"\\]|\\.)*")', _replace_key),
     (r"^Write (\[.+?\]) for the greatest first, or (\[.+?\])[.,]", _replace_part),
-    (r"^Write (\[.+?\]) instead of (\[.+?\])[.,]", _replace_named_part),
-    (r"^Write (\[.+?\])(?: instead)?[.,]", _replace_part),
     (r"^Remove (as=\w+), or put (\[.+?\]) before (\w+) itself", _remove_part_option),
     (r"^Remove (\['.+?'\])(?:, and write (\w+) in its default encoding)?\.$", _remove_constant),
     (r"in that order: desc\((\w+)\)", _reverse_field),
     (r"^(?:Take|Use|Create) (\d[\d,]*)(?: regions| servers)?(?=[ ,.;])", _set_number),
-    (r'^(?:Write|Use) splits = ["{]', _set_splits),
     (r"^Set (\w+) = (\S+) on the columns", _set_option_of_fields),
     (r'(?:[Ss]et|such as) (\w+) = ("[^"]+")(?! on)(?:, or ("[^"]+"))?', _set_named_option),
     (r'^Declare type = "(\w+)"(?:, width = (\d+))?(?: and (:\w+))?', _set_type),

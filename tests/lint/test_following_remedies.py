@@ -269,3 +269,26 @@ def test_a_hot_row_of_many_columns_is_spread_by_its_heavy_value() -> None:
     )
     (found,) = (one for one in judged.lint_result.findings if one.code == "RK103")
     assert "[bucket(host, ts, 8, 4)] in front" in found.remedy
+
+
+def test_a_remedy_that_brings_another_finding_gives_way_to_general_advice() -> None:
+    """More regions than the values of the leading field can fill are not written out."""
+    options: dict[str, Any] = {
+        "fields": {
+            "patient": {"type": "uuid", "distinct": 300},
+            "ts": "timestamp_s",
+            "bpm": {"type": "bytes", "max_bytes": 2_000, "mean_bytes": 1_000},
+        },
+        "splits": {"algorithm": "uniform", "regions": 8},
+        "families": {"d": {"ttl": "365d", "compression": "SNAPPY"}},
+        "cluster": {"servers": 4},
+        "writes": {"rate": "100/s", "for": "1m"},
+    }
+    judged = JudgedDesign(Design("t", "[patient][ts]", **options), names_keys=True)
+    (found,) = (one for one in judged.lint_result.findings if one.code == "RK802")
+    assert "it brings RK104" in found.remedy
+    assert "regions = " not in found.remedy
+    options["fields"]["patient"]["distinct"] = 300_000
+    many = JudgedDesign(Design("t", "[patient][ts]", **options), names_keys=True)
+    assert any("regions = " in one.remedy for one in many.lint_result.findings)
+    assert not any("it brings" in one.remedy for one in many.lint_result.findings)

@@ -21,7 +21,7 @@ from rowkey.design import (
 )
 from rowkey.errors import InvalidDesign, RowError, SampleError
 from rowkey.explanations import Explanation, explain_chosen_read, explain_read
-from rowkey.lint import MeasuredWrites, check_design
+from rowkey.lint import MeasuredWrites, check_design, verify_remedies
 from rowkey.plan import DeclaredRead, bind_read
 from rowkey.progress import Progress, ReportProgress
 from rowkey.schema import FieldFacts
@@ -195,7 +195,12 @@ class JudgedDesign:
             return self._unremedied_findings
         from rowkey.advise.key_remedy import complete_findings
 
-        return complete_findings(self._unremedied_findings, lambda: self.key_remedy)
+        return verify_remedies(
+            self.design,
+            complete_findings(self._unremedied_findings, lambda: self.key_remedy),
+            is_measured=self.measured_writes is not None,
+            ignore=self.ignore,
+        )
 
     @cached_property
     def _unremedied_findings(self) -> LintResult:

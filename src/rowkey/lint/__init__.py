@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from rowkey.lint.checker import LintResult, check_design, select_rules
     from rowkey.lint.contract import MAX_STRAY_SHARE, Rule, RuleDoc, format_rule_name
     from rowkey.lint.fixes import FixedDesign, apply_fixes, fix_families
+    from rowkey.lint.remedies import list_remedied_designs, verify_remedies
     from rowkey.lint.rules import RULES as RULES
     from rowkey.lint.subject import LintSubject, MeasuredWrites, PlannedRead
     from rowkey.lint.toml_edit import edit_toml
@@ -20,6 +21,7 @@ else:
             "contract": "MAX_STRAY_SHARE Rule RuleDoc format_rule_name",
             "fixes": "FixedDesign apply_fixes fix_families",
             "toml_edit": "edit_toml",
+            "remedies": "list_remedied_designs verify_remedies",
             "rules": "RULES",
             "checker": "LintResult check_design select_rules",
             "subject": "MeasuredWrites PlannedRead LintSubject",
@@ -42,5 +44,7 @@ __all__ = [
     "edit_toml",
     "fix_families",
     "format_rule_name",
+    "list_remedied_designs",
     "select_rules",
+    "verify_remedies",
 ]
