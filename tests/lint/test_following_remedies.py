@@ -16,7 +16,7 @@ from example_counts import divide_examples
 from lint.remedies import apply_remedy
 from rowkey.advise import JudgedDesign
 from rowkey.design import Design
-from rowkey.lint import RULES
+from rowkey.lint import RULES, check_design
 
 KEYS: dict[str, list[Any]] = {
     "[digest(host, 4)][host][time_slice(ts, 30d)]": [{"algorithm": "uniform", "regions": 8}],
@@ -249,6 +249,13 @@ def test_a_busy_counter_is_divided_by_a_field_outside_of_the_key(workers: int, o
     remedies = {one.code: one.remedy for one in judged.lint_result.findings}
     assert f"several rows, which a read adds up: {order}" in remedies["RK108"]
     assert order in remedies["RK104"]
+    many = {"metric": {"type": "u32", "distinct": 4_000}}
+    spread = judged.design.copy_with_options(
+        fields={**judged.design.declaration.model_dump(by_alias=True)["fields"], **many},
+        writes={"rate": "12000/s"},
+    )
+    (told,) = (one for one in check_design(spread).findings if one.code == "RK108")
+    assert "increments of one row" in told.remedy
     if workers > 3:
         divided = judged.design.copy_with_options(
             key=f"[bucket(worker, 12)]{judged.design.declaration.key}", splits="per_bucket"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import inf, prod
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.design import count_combined_values
 from rowkey.findings import Finding, Severity
 from rowkey.hotspots import COUNTER_TYPE, MIN_GROWTH, count_repeated_rows
 from rowkey.keys import FieldPart, Key
@@ -150,8 +151,9 @@ order    = "u64"
         values = [
             one for name, one in design.fields.items() if name not in design.layout.identity_fields
         ]
-        needs_division = not subject.can_write_to_one_server(rate) and not _is_divided(design.key)
-        division = format_row_division(design, subject.facts) if needs_division else ""
+        division = ""
+        if self._has_busy_rows(subject, rate) and not _is_divided(design.key):
+            division = format_row_division(design, subject.facts)
         rows = f"several rows, which a read adds up: {division}" if division else "one row"
         are_counters = bool(values) and all(one.type.name == COUNTER_TYPE for one in values)
         names = " and ".join(one.name for one in values)
@@ -169,6 +171,14 @@ order    = "u64"
             events=events,
             division=division,
         )
+
+    @staticmethod
+    def _has_busy_rows(subject: LintSubject, rate: float) -> bool:
+        """Return whether a row that is written at a time gets more than a server easily bears."""
+        fields = subject.design.fields
+        names = [name for name in subject.key.fields if fields[name].type.unit_ns is None]
+        values = count_combined_values(fields, subject.facts, names) if names else 1
+        return values is not None and not subject.can_write_to_one_server(rate / max(values, 1))
 
     def _find_repeated_values(
         self, subject: LintSubject, sample: SampleSummary
