@@ -155,7 +155,7 @@ class JudgedDesign:
             allowed_findings=(
                 *own.allowed_findings,
                 *(
-                    replace(one, finding=self._place_finding(name, one.finding))
+                    self._place_finding(name, one)
                     for name, of in found
                     for one in of.allowed_findings
                 ),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
+from rowkey.findings import Finding
 from rowkey.lint.checker import LintResult, check_design
-from rowkey.lint.finding import Finding
 from rowkey.lint.rules import RULES
 from rowkey.messages import Message
 
@@ -109,9 +109,9 @@ class _Trials:
     @cached_property
     def _present_ranks(self) -> dict[tuple[str, str], int]:
         """Return the severity of each present finding, also if allowed or softened by a replay."""
-        allowed = (one.finding for one in self._result.allowed_findings)
-        foreseen = check_design(self._design, self._result.sample, ignore=self._ignore)
-        return _rank_findings([*self._result.findings, *allowed, *foreseen.findings])
+        present = self._result
+        foreseen = check_design(self._design, present.sample, ignore=self._ignore)
+        return _rank_findings([*present.findings, *present.allowed_findings, *foreseen.findings])
 
     def find_brought_codes(self, finding: Finding) -> list[str]:
         """Return what rules find in the design that a remedy writes out, and did not find before.

@@ -79,6 +79,4 @@ def _build_finding(
     figures = {"row": row_text or None, "share": share}
     bound = min(servers * share, measured_skew)
     remedy = format_row_remedy(design, facts)
-    return CauseFinding(
-        HotRowCause.name, f"{message}.", remedy, bound=bound, evidence=figures
-    )
+    return CauseFinding(HotRowCause.name, f"{message}.", remedy, bound=bound, evidence=figures)
