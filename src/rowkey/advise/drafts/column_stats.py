@@ -17,6 +17,7 @@ from rowkey.advise.drafts.text_forms import (
     INTEGER_FORMS,
     MAX_SAFE_DIGITS,
     NULL_TEXTS,
+    STANDARD_FORMS,
     TEXT_FORMS,
     SeenNumbers,
     count_fraction_digits,
@@ -61,10 +62,6 @@ EARLIEST_S, LATEST_S = 631_152_000, 4_102_444_800
 """1990 and 2100 in seconds since 1970: of the four units of time one at most brings a count there,
 for they are 1,000 apart."""
 TICKS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_TYPES_BY_FORM = {"bool": "bool", "day": "date", "uuid": "uuid", "address": "ipv4"}
-"""Forms of which there is one type without words."""
-_STANDARD_FORMS = frozenset(["bool", "integer", "digits", "instant", "day", "uuid", "address"])
-"""Forms of texts that a type reads by itself."""
 MAX_EARLY_SHARE = 0.05
 """Share of times before 1970 that are taken for errors, whose rows are skipped."""
 DAY_S = 86_400
@@ -300,7 +297,7 @@ class ColumnStats:
         """Find the layout of texts that are no times or numbers by themselves."""
         if not len(texts):
             return
-        is_standard = bool(_STANDARD_FORMS & self.possible_forms) or "number" in self.possible_forms
+        is_standard = bool(STANDARD_FORMS & self.possible_forms) or "number" in self.possible_forms
         if is_standard:
             self._keep_plain_texts(texts)
         elif self._plain_texts is not None and self.time_layout is None:
@@ -312,7 +309,7 @@ class ColumnStats:
         elif "number" in self.possible_forms:
             if is_like_time(self.name) and "integer" not in self.possible_forms:
                 self._detect_count(texts)
-        elif not _STANDARD_FORMS & self.possible_forms:
+        elif not STANDARD_FORMS & self.possible_forms:
             self._measure_times(texts)
             if self.number_layout is None:
                 self._numbers = self._numbers or NumberDetector()
@@ -579,9 +576,9 @@ def _has_only_null_texts(stats: ColumnStats) -> bool:
 def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
     """Guess a type other than text from the form that all values share; None if none."""
     forms = stats.possible_forms
-    for form, name in _TYPES_BY_FORM.items():
-        if form in forms:
-            return FieldGuess({"type": name})
+    for form in TEXT_FORMS:
+        if form.type_name and form.name in forms:
+            return FieldGuess({"type": form.type_name})
     if "instant" in forms:
         unit = ("s", "ms", "us", "ns")[(stats.subsecond_digits + 2) // 3]
         return _guess_instant_type(stats, unit)

@@ -41,10 +41,14 @@ class TextForm:
     Args:
         name: its name.
         pattern: what each text of the form matches, whole, in RE2.
+        type_name: the field type of all texts of the form; empty if their values decide it.
+        is_standard: whether a type reads the texts without a declared layout.
     """
 
     name: str
     pattern: str
+    type_name: str = ""
+    is_standard: bool = False
 
     def matches_all(self, texts: pa.Array) -> bool:
         """Return whether all texts have the form; they are trimmed and not blank."""
@@ -56,28 +60,32 @@ class TextForm:
 
 
 TEXT_FORMS = (
-    TextForm("bool", "(?i)true|false"),
-    TextForm("integer", "0|-?[1-9][0-9]{0,19}"),
-    TextForm("digits", "[0-9]+"),
+    TextForm("bool", "(?i)true|false", "bool", is_standard=True),
+    TextForm("integer", "0|-?[1-9][0-9]{0,19}", is_standard=True),
+    TextForm("digits", "[0-9]+", is_standard=True),
     TextForm("money", r"-?(?:0|[1-9][0-9]{0,14})\.[0-9]{2,4}"),
     TextForm(
         "number", r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,2})?"
     ),
     TextForm("coded", "[+-]?[0-9]+(?:[eE][0-9]+)?"),
     TextForm("unpadded", r"[+-]?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"),
-    TextForm("instant", f"{_DAY}[T ]{_CLOCK}(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?"),
-    TextForm("day", _DAY),
+    TextForm("instant", f"{_DAY}[T ]{_CLOCK}(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?", is_standard=True),
+    TextForm("day", _DAY, "date", is_standard=True),
     TextForm("stray", _UNPARSED_TIME),
     TextForm("clock", _LOOSE_CLOCK),
     TextForm("hhmmss", "(?:[01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]"),
     TextForm("yymmdd", "[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"),
     TextForm("whole", r"-?(?:0|[1-9][0-9]{0,18})(?:\.0{1,9})?"),
     TextForm("serial", r"(?:3[3-9]|[4-6][0-9]|7[0-2])[0-9]{3}(?:\.[0-9]{1,15})?"),
-    TextForm("uuid", f"(?i){_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"),
-    TextForm("address", rf"{_OCTET}(?:\.{_OCTET}){{3}}"),
+    TextForm(
+        "uuid", f"(?i){_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}", "uuid", is_standard=True
+    ),
+    TextForm("address", rf"{_OCTET}(?:\.{_OCTET}){{3}}", "ipv4", is_standard=True),
     TextForm("hex", f"(?:{_HEX}{{2}}){{4,64}}"),
 )
 """All forms; a column has those that every value of it fits."""
+STANDARD_FORMS = frozenset(one.name for one in TEXT_FORMS if one.is_standard)
+"""Forms of texts that a type reads by itself."""
 
 
 INTEGER_FORMS = frozenset({"integer", "number", "coded", "unpadded", "whole"})
