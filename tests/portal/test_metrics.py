@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from docs.blocks import ROOT
 from portal.portals import build_portal, create_logs, open_client
 from portal.test_live_watch import SteppedWatch
 from rowkey.portal import InvalidPortalSettings, PortalSettings
-from rowkey.portal.live.metrics import MetricFamily
+from rowkey.portal.live.prometheus_text import MetricFamily
 
 TOKEN = "0123456789abcdef-_~"
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
@@ -69,6 +70,14 @@ def test_the_metrics_are_parsed_with_the_counted_values(tmp_path: Path) -> None:
     assert {"": 0.0} == found["rowkey_portal_read_failures_total"]
     assert found["rowkey_portal_live_file_size_bytes"][""] > 0
     assert list(found["rowkey_build_info"].values()) == [1.0]
+    app.state.portal.live.close()
+
+
+def test_the_guide_lists_every_metric(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "guides" / "running-tables.md").read_text(encoding="utf-8")
+    app = build_portal(tmp_path, f"memory:{tmp_path}")
+    found = parse_metrics(open_client(app).get("/metrics").text)
+    assert set(found) == set(re.findall(r"`(rowkey_\w+)`", guide))
     app.state.portal.live.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from rowkey.portal.live.metrics import METRICS_TYPE, format_metrics
+from rowkey.portal.live.prometheus_text import METRICS_TYPE, format_metrics
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
 
