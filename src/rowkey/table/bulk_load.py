@@ -267,7 +267,7 @@ def load_file(
     not allow is left out; a nullable field whose column is missing stays null.
 
     Args:
-        path: CSV, JSON lines, Parquet or Arrow, gzip of each, a log.
+        path: a file of any sample format, also compressed.
         format_options: how the file is read, as `[sample] format`; from its name if None.
         shuffle: whether rows are mixed, a million at a time, so that a sorted file does not write
             to one region after another. Of rows with one key any may then be the last.

@@ -47,7 +47,7 @@ def command(
     shuffle: bool,
     restart: bool,
 ) -> int:
-    """Write all rows of a file: CSV, JSON lines, Parquet, Arrow, logs, also compressed.
+    """Write all rows of a file: CSV, text columns, JSON lines, Parquet, Arrow, Excel, logs.
 
     A nullable field without a column in the file stays null. If the load is interrupted, run the
     same command again to continue; a load of standard input, -, begins again. Exits with 1 if rows
