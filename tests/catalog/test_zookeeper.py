@@ -119,8 +119,7 @@ def test_an_invalid_catalog_url_is_explained_without_its_password(url: str, mess
     assert "secret" not in str(caught.value)
 
 
-def test_kazoo_is_imported_only_by_the_zookeeper_catalog() -> None:
-    """Other catalog stores and the parsing of a URL do not import kazoo."""
+def test_other_catalogs_and_the_parsing_of_a_url_do_not_import_kazoo() -> None:
     code = (
         "import sys\nfrom rowkey.catalog import CATALOGS, open_catalog\nlist(CATALOGS)\n"
         "from rowkey.errors import InvalidArgument\nopen_catalog('memory:')\n"

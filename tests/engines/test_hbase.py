@@ -132,8 +132,10 @@ def test_every_listed_difference_still_exists_on_hbase(
     here.close()
 
 
-def test_replayed_steps_avoid_every_listed_difference(hbase_engine: Engine) -> None:
-    """The steps of each listed difference give equal results when they are replayed."""
+def test_replayed_steps_of_every_listed_difference_give_equal_results(
+    hbase_engine: Engine,
+) -> None:
+    """A replay on HBase and on the model changes the steps that would differ."""
     bench = HBaseBench(hbase_engine, Slots(hbase_engine), [()])
     kind = type("On", (HBaseMachine,), {"bench": bench, "taken": Counter(), "paces": []})
     for one in DIFFERENCES:

@@ -453,8 +453,7 @@ def test_a_host_with_a_seventh_of_the_events_is_a_cause() -> None:
 # Hot row
 
 
-def test_a_counter_row_with_a_fifth_of_the_writes_is_a_hot_row() -> None:
-    """A row with a fifth of the writes is found as a hot row, not as a hot entity."""
+def test_a_row_with_a_fifth_of_the_writes_is_a_hot_row_and_no_hot_entity() -> None:
     rows = make_skewed_hosts(0.2)
     cause = get_only_cause(simulate_rows("[host]", rows, SIXTEEN), "hot_row")
     replayed = [host for host, *_ in rows][EVENTS // 2 :]

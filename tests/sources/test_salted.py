@@ -135,8 +135,8 @@ def test_four_letters_use_four_of_eight_servers(name: str) -> None:
 
 
 @pytest.mark.claims(87)
-def test_regions_by_hashed_letters_have_the_counted_writes() -> None:
-    """The simulated counts of the four regions equal those counted by hand."""
+def test_simulated_writes_of_hashed_names_equal_a_count_by_hand() -> None:
+    """Each of the four regions gets the names whose hash, computed here, has its remainder."""
     counts = Counter(hash_name(row["name"]) % 4 for row in list_rows("salted/hashed_letters"))
     writes = [region.writes for region in simulate_example("salted/hashed_letters").regions]
     assert [counts[n] for n in range(4)] == writes

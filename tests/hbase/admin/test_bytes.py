@@ -177,8 +177,8 @@ def test_state_and_error_of_a_procedure_are_decoded() -> None:
             asked.decode(build_answer(malformed))
 
 
-def test_states_of_tables_and_compactions_are_decoded() -> None:
-    """The states of tables and compactions are read, and unknown ones are malformed."""
+def test_an_unknown_state_of_a_table_or_compaction_is_a_malformed_answer() -> None:
+    """Known states are returned as members of their enums."""
     disabling = build_answer(encode_message(1, encode_uint(1, 2)))
     assert TableState.DISABLING is GetTableState("t").decode(disabling)
     region = encode_message(1, encode_uint(1, 7))
