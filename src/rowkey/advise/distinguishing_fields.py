@@ -96,7 +96,7 @@ class DistinguishingFields:
         return {name: unique[name] for name in sorted(unique, key=place)}
 
     def _can_identify(self, name: str) -> bool:
-        """Return whether a field measures nothing, by its type and its name."""
+        """Return whether a field is declared unique, or measures nothing by its type and name."""
         from rowkey.advise.drafts.name_hints import is_like_measure  # drafts import the search
 
         field = self._design.fields[name]

@@ -63,7 +63,7 @@ def measure_robustness(simulation: Simulation) -> tuple[ChangedLoad, ...]:
 
 
 def _measure_changes(simulation: Simulation) -> Iterator[ChangedLoad]:
-    """Yield the load after each change."""
+    """Yield how busy the busiest server is after each change of the load or the cluster."""
     design, servers = simulation.design, simulation.design.cluster.servers
     sampled = _SampledLoad(simulation)
     if utilization := estimate_utilization(simulation):

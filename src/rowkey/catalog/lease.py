@@ -238,10 +238,10 @@ class Lease:
         raise Unavailable(f"table {self.table}", problem, allowed, REOPEN_HINT)
 
     def adopt_entry(self, entry: CatalogEntry) -> None:
-        """Use an entry that this client has written itself, or has just read.
+        """Use an entry that this client wrote or read, unless the known one is the same or later.
 
         Raises:
-            Unavailable: it is not a successor of the known entry.
+            Unavailable: neither entry follows from the other.
         """
         with self._lock:
             if not self._entry.is_successor_of(entry):

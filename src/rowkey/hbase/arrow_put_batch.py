@@ -53,7 +53,7 @@ class ArrowPutBatch(ActionBatch):
         return number if self._numbers is None else int(self._numbers[number])
 
     def can_apply_twice(self, position: int) -> bool:
-        """Return False: a put can be repeated."""
+        """Return False: a repeated put changes nothing."""
         return False
 
     def count_below(self, key: bytes) -> int:

@@ -275,7 +275,7 @@ class _SpillFiles:
                 file.write(part.tobytes())
 
     def read_groups(self) -> Iterator[HashArray]:
-        """Yield the hashes of each file."""
+        """Yield the hashes of each file; equal hashes are in one group."""
         for path in self.paths:
             yield np.fromfile(path, "<u8").reshape(-1, 2)
 

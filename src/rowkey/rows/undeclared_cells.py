@@ -190,7 +190,7 @@ def format_column(family: str, qualifier: bytes) -> str:
 
 
 def check_undeclared_name(fields: Collection[str]) -> None:
-    """Raise unless rows can have their undeclared cells under a name that is no field.
+    """Raise if a declared field has the name under which rows have their undeclared cells.
 
     Raises:
         DesignRefused: a field has that name.

@@ -345,7 +345,7 @@ class _KeyParser:
         return bytes.fromhex(match[1])
 
     def peek(self) -> str:
-        """Return the next character after white space; empty at the end."""
+        """Skip white space and return the next character without taking it; NUL at the end."""
         self.skip_space()
         return self.text[self.position : self.position + 1] or "\0"
 

@@ -77,9 +77,9 @@ class Condition:
 
     @property
     def needs_value(self) -> bool:
-        """Return whether its values come from a row with one: nobody asks for null.
+        """Return whether example values of the condition are taken from rows without null there.
 
-        `=` and `in` may name all their values.
+        Not so where `=` and `in` name all their values: nobody asks for null.
         """
         has_parameter = any(isinstance(operand, Parameter) for operand in self.operands)
         return has_parameter or self.operator not in ("=", "in")

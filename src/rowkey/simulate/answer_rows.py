@@ -44,11 +44,11 @@ class AnswerRows:
 
     @property
     def count(self) -> float:
-        """Return the rows of the table that it returns without a limit."""
+        """Return how many rows of the table the answer has without a limit."""
         return self.bound_count(self.factor.value)
 
     def bound_count(self, factor: float) -> float:
-        """Return the same for another factor."""
+        """Return how many rows the answer has if each other row stands for `factor` rows."""
         return min(self.own + self.others * factor, self.max_count)
 
 

@@ -404,7 +404,7 @@ class RowScale:
         return is_exact or (has_end and bool(operators & {">", ">=", "between"}))
 
     def _list_reasons(self, read: DeclaredRead) -> list[str]:
-        """Return why the rows of a read are more in the table than in the sample."""
+        """Return why a read finds more rows in the table than in the sample."""
         if not self._has_length(read) and self._is_bounded:
             return ["the table grows by its rate and ttl"]
         reasons: list[str] = []

@@ -625,7 +625,7 @@ class Table:
             self._close_parts(stack)
 
     def _close_parts(self, stack: ExitStack) -> None:
-        """Close all but the engine when a stack is closed."""
+        """Let a stack close the catalog and the tables, but not the engine, when it is closed."""
         if not self.is_closed:
             self.is_closed = True
             self.writer.clock.wait_until_past()

@@ -76,7 +76,7 @@ def estimate_missing_values(
 def bound_missing_values(
     sample_share: float, missing_share: float, value_shares: Floats
 ) -> MissingValues:
-    """Return the values that a sample lacks at most, where it may have its share of the events.
+    """Return a bound on what a sample lacks: values above its largest one, by its power law.
 
     Args:
         sample_share: share of all values that are in the sample.

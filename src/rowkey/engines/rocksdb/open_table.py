@@ -132,13 +132,13 @@ class OpenTable(EmbeddedTable):
         """Store families, attributes and regions, on disk when the call returns."""
         batch = self.database.start_batch()
         store_spec(batch, self.spec)
-        self._add_all_counters(batch)
+        self._add_all_counters_and_progress(batch)
         self.database.write_batch(batch, sync=True)
 
-    def _add_all_counters(self, batch: WriteBatch) -> None:
+    def _add_all_counters_and_progress(self, batch: WriteBatch) -> None:
         """Add the counters of all regions to a batch that changes no rows."""
         timestamp, origin = self.row_clock.highest_timestamp, self.database.origin
-        self.region_tracker.add_all_counters(batch, timestamp, origin)
+        self.region_tracker.add_all_counters_and_progress(batch, timestamp, origin)
 
     def alter_families(self, families: Iterable[Family]) -> None:
         """Change or add column families, and store them; the caller holds the lock."""
@@ -198,7 +198,8 @@ class OpenTable(EmbeddedTable):
         """
         tracker = self.region_tracker
         origin = self.database.origin
-        tracker.add_counters(batch, regions, self.row_clock.highest_timestamp, origin)
+        timestamp = self.row_clock.highest_timestamp
+        tracker.add_counters_and_progress(batch, regions, timestamp, origin)
         self.database.write_batch(batch, sync=self.sync if sync is None else sync)
         tracker.record_writes(regions)
         if tracker.split_overfull_regions(self.attributes, self._find_readable_middle):
@@ -246,7 +247,7 @@ class OpenTable(EmbeddedTable):
             self.check_open()
             self.database.check_writable()
             batch = self.database.start_batch()
-            self._add_all_counters(batch)
+            self._add_all_counters_and_progress(batch)
             self.database.write_batch(batch, sync=False)
             self.database.flush()
 

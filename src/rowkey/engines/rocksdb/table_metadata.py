@@ -84,18 +84,20 @@ class StoredRegionTracker(RegionTracker):
             (region, count, round(count * each)) for region, count in self._count_by_region(rows)
         ]
 
-    def add_counters(
+    def add_counters_and_progress(
         self,
         batch: WriteBatch,
         regions: Sequence[Sequence[int]],
         highest_timestamp: int,
         origin: bytes,
     ) -> None:
-        """Add the new counters of the changed regions to a batch of changes.
+        """Add the new counters of the changed regions, and the progress record, to a batch.
 
         Args:
             batch: changes of rows.
             regions: index, writes and bytes of each region that is written to.
+            highest_timestamp: the latest timestamp that the table has given to a change.
+            origin: what tells the batches of this opening of the table from those of others.
         """
         splits = self._boundaries.splits
         for region, writes, size in regions:
@@ -114,8 +116,10 @@ class StoredRegionTracker(RegionTracker):
             self._writes[region] += writes
             self._sizes[region] += size
 
-    def add_all_counters(self, batch: WriteBatch, highest_timestamp: int, origin: bytes) -> None:
-        """Add the counters of all regions to a batch that changes no rows."""
+    def add_all_counters_and_progress(
+        self, batch: WriteBatch, highest_timestamp: int, origin: bytes
+    ) -> None:
+        """Add the counters of all regions, and the progress record, to a batch without rows."""
         starts = (b"", *self.splits)
         counts = zip(starts, self._writes, self._reads, self._sizes, strict=True)
         for start, writes, reads, size in counts:

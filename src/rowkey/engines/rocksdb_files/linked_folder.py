@@ -20,14 +20,14 @@ class LinkedFolder:
     """A temporary folder of links to a database's files, removed when it is closed.
 
     Args:
-        directory: the directory of the table, for messages.
+        table_directory: the directory of the table, for messages.
 
     Raises:
         Unavailable: no temporary folder can be created.
     """
 
-    def __init__(self, directory: Path, files: Iterable[Path] = ()) -> None:
-        self.path = Path(_create_folder(directory))
+    def __init__(self, table_directory: Path, files: Iterable[Path] = ()) -> None:
+        self.path = Path(_create_temporary_folder(table_directory))
         self._owner = os.getpid()
         write_settings(self.path)
         for file in files:
@@ -47,10 +47,16 @@ class LinkedFolder:
             self.close()
 
 
-def _create_folder(directory: Path) -> str:
-    """Create a temporary folder, in memory if possible, and return its path."""
+def _create_temporary_folder(table_directory: Path) -> str:
+    """Create a temporary folder, in memory if possible, and return its path.
+
+    Raises:
+        Unavailable: the folder cannot be created; the message names the table's directory.
+    """
     for place in (_MEMORY_FOLDER if os.access(_MEMORY_FOLDER, os.W_OK) else None, None):
         with suppress(OSError):
             return tempfile.mkdtemp(prefix="rowkey-", dir=place)
     what = "no temporary folder can be created, as is needed to read the table without changing it"
-    raise Unavailable(str(directory), what, remedy="Set TMPDIR to a folder that can be written.")
+    raise Unavailable(
+        str(table_directory), what, remedy="Set TMPDIR to a folder that can be written."
+    )

@@ -116,7 +116,7 @@ class Copier:
 
     def _write_batch(self, batch: WriteBatch) -> None:
         """Write a batch of changes, with its origin."""
-        self._region_tracker.add_all_counters(batch, -1, self._database.origin)
+        self._region_tracker.add_all_counters_and_progress(batch, -1, self._database.origin)
         self._database.write_batch(batch, sync=False)
 
     def _remove_rows(self, family: str, rows: RowInterval) -> int:

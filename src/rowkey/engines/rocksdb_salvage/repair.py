@@ -200,6 +200,8 @@ def _store_description(
         region_tracker.highest_timestamp = highest_timestamp
     batch = database.start_batch()
     store_spec(batch, spec)
-    region_tracker.add_all_counters(batch, region_tracker.highest_timestamp, database.origin)
+    region_tracker.add_all_counters_and_progress(
+        batch, region_tracker.highest_timestamp, database.origin
+    )
     database.write_batch(batch, sync=True)
     database.flush()

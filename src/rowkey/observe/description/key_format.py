@@ -199,7 +199,7 @@ def can_read_keys(candidate: KeyFormat, keys: Sequence[bytes]) -> bool:
 
 
 def _list_sources(base_format: KeyFormat, excluded_name: str) -> list[tuple[str, ...]]:
-    """Return the sets of fields from which a bucket or digest may be computed."""
+    """Return each field alone, and all of them together: what a bucket or digest is tried with."""
     names = [name for name in base_format.fields if name != excluded_name]
     return [*((name,) for name in names), *([tuple(names)] if len(names) > 1 else [])]
 

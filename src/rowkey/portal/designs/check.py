@@ -145,7 +145,7 @@ class CheckedDesign:
 
     @property
     def finding_counts(self) -> dict[str, int]:
-        """How many mistakes, errors, warnings and remarks there are, without those of none."""
+        """How many mistakes, errors, warnings and remarks there are; zeros are left out."""
         counts = {"mistake": len(self.document["mistakes"])}
         for severity in ("error", "warning", "info"):
             counts[severity] = sum(

@@ -58,7 +58,7 @@ class AlertWriter:
         self._sender.close()
 
     def build_rules(self, name: str) -> tuple[AlertRule, AlertRule]:
-        """Return what decides about alerts of a table's load, and that it is down."""
+        """Return the rules that decide when a table is reported as hot, and when as down."""
         is_hot = self._last_events.get((name, False)) == "hot"
         is_down = self._last_events.get((name, True)) == "down"
         return AlertRule(is_on=is_hot), AlertRule(DOWN_STEADY_MS, is_on=is_down)

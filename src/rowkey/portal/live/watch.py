@@ -113,7 +113,7 @@ class LiveWatch:
         return self._readings.totals
 
     @property
-    def is_own_load(self) -> bool:
+    def has_only_portal_load(self) -> bool:
         """Whether only the load of the portal's own steps can be seen."""
         return self._engines.url is not None and self._engines.is_exclusive
 
@@ -190,7 +190,7 @@ class LiveWatch:
         """Whether the engine answers; one that is not watched does, as far as is known."""
         if self.outage_s is not None:
             return TableCondition.DOWN
-        if self._engines.url is None or self.is_own_load:
+        if self._engines.url is None or self.has_only_portal_load:
             return TableCondition.UP
         if self.listed_s == -inf:
             return TableCondition.UNKNOWN
@@ -198,7 +198,7 @@ class LiveWatch:
 
     def find_condition(self, table: WatchedTable) -> TableCondition:
         """Return whether a table answers, and what is shown of it is not old."""
-        if self.is_own_load:
+        if self.has_only_portal_load:
             return TableCondition.UP
         if table.is_down:
             return TableCondition.DOWN
@@ -229,8 +229,11 @@ class LiveWatch:
         return f"{name} has not answered since {format_utc_time(table.failing_ms)}: {table.problem}"
 
     def list_down_tables(self) -> list[WatchedTable]:
-        """Return the tables that do not answer, or have closed regions, by name."""
-        return [one for one in self.list_tables() if one.is_down and not self.is_own_load]
+        """Return the tables that do not answer, or have closed regions, by name.
+
+        None where only this process has the engine open: its tables are not watched.
+        """
+        return [one for one in self.list_tables() if one.is_down and not self.has_only_portal_load]
 
     def _is_late(self, read_s: float, interval_s: float) -> bool:
         """Return whether something was not read for longer than expected."""
@@ -284,7 +287,7 @@ class LiveWatch:
         """
         if self._engines.url is None or self.outage_s is not None:
             return
-        if self.is_running and not self.is_own_load:
+        if self.is_running and not self.has_only_portal_load:
             names = [one for one in names if not self.find_outage(one)]
             if accepts_old:
                 known = [one for one in map(self.find, names) if one is not None]
@@ -320,7 +323,7 @@ class LiveWatch:
 
     def follow_end(self, name: str) -> None:
         """Read the list of the tables and a table again after a step, so its effect is seen."""
-        if not self.is_running or self.is_own_load:
+        if not self.is_running or self.has_only_portal_load:
             return  # pages read it
         self.note_change(name)
         table = self.find(name)
@@ -393,7 +396,7 @@ class LiveWatch:
         during an outage each reading takes long, and open regions show which tables are down.
         """
         now_s = self._clock()
-        if now_s >= self._list_due_s and not self.is_own_load:
+        if now_s >= self._list_due_s and not self.has_only_portal_load:
             self._update_tables()
         with self._lock:
             readings = [
@@ -401,11 +404,11 @@ class LiveWatch:
                 for table in self._tables.values()
                 for what in Reading
             ]
-            list_due_s = inf if self.is_own_load else self._list_due_s
+            list_due_s = inf if self.has_only_portal_load else self._list_due_s
             due = [one for one in readings if one[0] <= now_s]
             if not due:
                 next_s = min([list_due_s, *(one[0] for one in readings)], default=inf)
-                longest_s = WATCHED_S if self.is_own_load else UNWATCHED_S
+                longest_s = WATCHED_S if self.has_only_portal_load else UNWATCHED_S
                 return min(max(next_s - self._clock(), 0.0), longest_s)
             _, table, what = min(due, key=_rank_reading)
         self._try_read(table, what)
@@ -413,12 +416,12 @@ class LiveWatch:
 
     def _find_due_s(self, table: WatchedTable, what: Reading) -> float:
         """Return when something of a table is read next."""
-        if self.is_own_load:
+        if self.has_only_portal_load:
             is_open = self._engines.is_open or table.reader is not None  # which is dropped then
             if what is not Reading.LOAD or not is_open:
                 return inf
         due_s = table.due_s.get(what, inf if what is Reading.OPERATIONS else -1.0)
-        if what is Reading.LOAD and (table.viewer_count or self.is_own_load):
+        if what is Reading.LOAD and (table.viewer_count or self.has_only_portal_load):
             due_s = min(due_s, table.tried_s.get(what, -1.0) + WATCHED_S)
         elif what is Reading.LOAD and table.failing_s is not None and due_s > -inf:
             return inf  # until its regions are open
@@ -500,7 +503,7 @@ class LiveWatch:
         """Note that the tables could not be listed: an engine on servers is down."""
         self._readings.failure_count += 1
         self.problem = str(problem)
-        if self.is_own_load:
+        if self.has_only_portal_load:
             return
         if self.outage_s is None:
             self.outage_s, self.outage_ms = self._clock(), get_time_ms()
@@ -528,7 +531,7 @@ class LiveWatch:
                 table.failing_s, table.failing_ms = self._clock(), get_time_ms()
             table.is_down = self._clock() - table.failing_s >= RETRY_S
             table.due_s[Reading.REGIONS] = self._clock() + RETRY_S
-            if table.is_down and self.outage_s is None and not self.is_own_load:
+            if table.is_down and self.outage_s is None and not self.has_only_portal_load:
                 regions = table.regions if table.closed_count else None
                 self.alerts.write_outage_alert(
                     table.name,

@@ -58,7 +58,9 @@ def show_overview(request: PortalRequest) -> Response:
         watch=watch,
         pages=pages,
         alerts=alerts,
-        problem=problem or (watch.problem if watch.is_own_load else "") or watch.alerts.problem,
+        problem=problem
+        or (watch.problem if watch.has_only_portal_load else "")
+        or watch.alerts.problem,
         refresh_s=round(WATCHED_S * 5),
         **_build_terms(),
     )

@@ -141,7 +141,7 @@ class TableWithCompanions(Table):
             table.compact()
 
     def _close_parts(self, stack: ExitStack) -> None:
-        """Close all tables but not the engine when a stack is closed."""
+        """Let a stack close all tables, but not the engine, when it is closed."""
         super()._close_parts(stack)
         for table in self.companions.values():
             table._close_parts(stack)  # noqa: SLF001 - a table of this class

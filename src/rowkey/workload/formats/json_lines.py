@@ -239,7 +239,7 @@ class KeptBlocks:
         self._part_counts: list[int] = []
 
     def keep(self, blocks: Iterable[list[ParsedLines]]) -> Iterator[list[ParsedLines]]:
-        """Keep blocks of objects, and yield them."""
+        """Store blocks of objects for a later `read`, and yield them unchanged."""
         for parts in blocks:
             batches = [_build_named_batch(part) for part in parts]
             filled_batches = [batch for batch in batches if batch.num_rows]
