@@ -16,9 +16,9 @@ class Message(str):
         text: the English sentence, with names of arguments between braces.
         arguments: values by name; a value may be a message itself.
 
-    >>> message = Message("residue.time_within", "the time within {length}", length="1h")
+    >>> message = Message("residue.time_within", "the exact time within each {length}", length="1h")
     >>> message, message.key, message.arguments
-    ('the time within 1h', 'residue.time_within', {'length': '1h'})
+    ('the exact time within each 1h', 'residue.time_within', {'length': '1h'})
     """
 
     __slots__ = ("arguments", "key")

@@ -62,7 +62,10 @@ def test_the_skew_decides_the_grade_if_no_rate_is_declared() -> None:
     """The message then names the rate that fills one server, at the assumed capacity."""
     verdict = judge("[ts][host]")
     assert ("poor", "writes") == (verdict.grade, verdict.decisive.subject)
-    assert "at 10,000/s one server is full (assumed capacity: 10,000/s)" in verdict.decisive.message
+    assert (
+        "one server is full when the table gets 10,000/s (assumed capacity: 10,000/s)"
+        in verdict.decisive.message
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,7 +191,7 @@ def test_reads_of_a_popular_host_are_graded_by_the_load_of_its_server() -> None:
 @pytest.mark.parametrize(
     ("keys", "reason"),
     [
-        ("zipf(1.6)", "it asks for one host in 4"),
+        ("zipf(1.6)", "the read asks for one host in 4"),
         ("uniform", ""),
     ],
 )
@@ -225,7 +228,7 @@ def test_reads_of_the_last_second_are_graded_by_the_newest_region() -> None:
     )  # fmt: skip
     verdict = JudgedDesign(design).verdict
     [found] = [one for one in verdict.assessments if one.subject == "read new"]
-    assert "it asks for the newest rows, and region 7 holds them" in found.message
+    assert "the read asks for the newest rows, and region 7 holds them" in found.message
     assert "Cache the newest rows" in found.remedy
 
 
@@ -262,8 +265,8 @@ def test_few_writes_that_one_server_bears_are_good() -> None:
     writes = JudgedDesign(Design("logs", "[host][ts]", fields=FIELDS, writes=few)).verdict.decisive
     assert ("good", "") == (writes.grade, writes.remedy)
     assert writes.message == (
-        "at 2/s they are 0.02 % of what one server can do (assumed capacity: 10,000/s), wherever "
-        "they go"
+        "at 2/s the writes are 0.02 % of what one server can do (assumed capacity: 10,000/s), "
+        "wherever they go"
     )
 
 
@@ -272,7 +275,7 @@ def test_answers_that_are_too_large_are_not_blamed_on_the_key() -> None:
     read = {"name": "all", "where": "host = ? and ts >= ? and ts < ?", "span": "10s"}
     for rate, grade, remedy in [
         ("10/s", "good", ""),
-        ("200000/s", "poor", "The rows that it returns are the load: ask for fewer"),
+        ("200000/s", "poor", "The rows that the read returns are the load: ask for fewer"),
     ]:
         verdict = judge(SPREAD_KEY, {**read, "rate": rate}, writes={"rate": "5000/s"})
         [found] = [one for one in verdict.assessments if one.name == "all"]

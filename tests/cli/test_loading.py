@@ -502,7 +502,7 @@ def test_rows_that_repeat_a_row_key_are_counted_across_batches(logs: Path) -> No
     lines = [f"web,{FIRST + n % 40_000}\n" for n in range(60_000)]
     Path("again.csv").write_text("host,ts\n" + "".join(lines))
     done = run("load", "logs.toml", "again.csv", *PLACE_OPTION)
-    note = "20,000 rows with the row key of another row of the file; of rows with one "
+    note = "20,000 rows with the row key of another row of the file; of rows with the same "
     assert (0, "60,000 rows written") == (done.code, done.err.splitlines()[0])
     assert f"{note}key, the last written is read" == done.err.splitlines()[1]
     assert 40_000 == count_rows()

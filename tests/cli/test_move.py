@@ -183,7 +183,7 @@ def test_an_interrupted_move_step_is_continued_by_the_same_command(designs_folde
         (("throttle", "things", "--rows", "0/s"), "0/s copies nothing"),
         (("verify", "things", "--share", "0%"), "'0%' is not a share"),
         (("run", "things", "--force"), "--force belongs to move cutover"),
-        (("finish", "things"), "none is given to drop. Give --drop-old after a cutover"),
+        (("finish", "things"), "the table to drop is not given. Give --drop-old after a cutover"),
         (("finish", "things", "--drop-old", "--drop-new"), "two tables to drop are given"),
         (("start", "things"), "Invalid value for 'STEP': 'start' is not one of 'plan', 'run'"),
         (("plan", "new.toml", "things.toml"), "the table comes first, then the new design"),
@@ -196,10 +196,10 @@ def test_an_interrupted_move_step_is_continued_by_the_same_command(designs_folde
         (("cutover", "things", "--stop-writers", "exit 7"), "the command exited with 7"),
     ],
 )
-def test_a_wrong_call_of_a_move_step_says_what_to_do(
+def test_a_move_step_with_a_wrong_argument_fails_and_names_the_mistake(
     designs_folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    """A step that is called wrongly, or at the wrong time, says what to do."""
+    """A step that is called wrongly, or whose command fails, prints nothing but the error."""
     if arguments[0] in ("throttle", "verify") or arguments[2:] in [
         ("--drop-old",),
         ("--drop-new",),
@@ -247,7 +247,7 @@ def test_a_move_step_after_a_killed_process_says_why_it_waits(designs_folder: Pa
         )
     with patch("rowkey.move.Move.verify", side_effect=KeyboardInterrupt):
         found = move("verify", "things")
-    notice = "things: another process works on the move, or has died"
+    notice = "things: another process works on the move, or it has died"
     assert (130, True) == (found.code, found.err.startswith(notice))
 
 

@@ -152,8 +152,8 @@ def test_regions_next_to_a_key_that_a_remark_names_are_said_to_be_for_the_presen
     remedies = {one.code: one.remedy for one in judged.lint_result.findings}
     assert "info" == next(o.severity for o in judged.lint_result.findings if o.code == "RK104")
     assert "key = " in remedies["RK104"]
-    assert "This is for the key as it is; RK104 names another" in remedies["RK802"]
-    assert "This holds for what RK104 says too." in remedies["RK505"]
+    assert "This is for the present key; RK104 proposes another key" in remedies["RK802"]
+    assert "This also holds for the key that RK104 proposes." in remedies["RK505"]
 
 
 def test_without_a_sample_listed_splits_are_not_blamed() -> None:
@@ -181,7 +181,7 @@ def test_a_verdict_asks_for_one_change_of_the_splits() -> None:
     )
     remedies = {one.subject: one.remedy for one in judged.verdict.assessments}
     assert "splits = " in remedies["writes"]
-    assert remedies["RK802"].startswith("Do first what mends the writes")
+    assert remedies["RK802"].startswith("First do what is proposed for the writes")
 
 
 def test_quantiles_of_a_sample_are_not_judged_by_equal_steps() -> None:

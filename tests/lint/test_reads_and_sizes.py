@@ -996,7 +996,7 @@ rate  = "100/s"
         for one in JudgedDesign(Design.loads(text), names_keys=True).lint_result.findings
     }
     assert found["RK601"].startswith("Use key = "), found
-    assert found["RK202"].startswith("Change the key first, as RK601 says"), found
+    assert found["RK202"].startswith("Change the key first, as RK601 proposes"), found
 
 
 def test_a_leading_part_of_few_values_before_a_time_is_judged_like_a_bucket() -> None:

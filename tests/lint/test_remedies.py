@@ -93,11 +93,12 @@ EXPECTED_PAIRS = {
 """What is found after a remedy that was not found before, and why it is not the remedy's doing."""
 COST_REMARKS = (
     "then ask",
+    "then scan more key ranges",
     "asks every bucket",
     "reads ask several buckets",
     "by adding up its rows",
 )
-"""Words by which a remedy says that some reads then ask more ranges."""
+"""Words by which a remedy says that some reads then read more ranges."""
 TRIED, IN_PROSE = 111 if IS_LONG else 70, 130
 """Ways of remedies that are tried, at the least, and remedies in prose, at the most."""
 

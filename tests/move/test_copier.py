@@ -221,7 +221,7 @@ def test_a_catch_up_is_refused_while_the_first_copy_is_incomplete(
 ) -> None:
     """A catch-up while the copy is not complete, or a copy to another table, is refused."""
     run_and_kill(pair, 2, is_after=False)
-    with pytest.raises(Conflict, match="a pass that copies it to target is not complete"):
+    with pytest.raises(Conflict, match="an earlier copy of its rows to target is not complete"):
         build_copier(pair, since_ms=5).run()
 
 

@@ -154,10 +154,8 @@ def test_rows_that_collide_in_the_target_block_the_move() -> None:
         plan = plan_move(table, target)
         unchecked = plan_move(table, target, checks_collisions=False)
     (blocking,) = plan.select_findings("error")
-    assert (
-        "2 rows would share their places with others, and 1 of them would be overwritten; under"
-        in str(blocking)
-    )
+    said = "2 rows would be stored in the place of other rows, and 1 of them would be overwritten"
+    assert f"{said}; under" in str(blocking)
     assert "Add the whole field to the key, such as [at]." in str(blocking)
     assert not plan.is_possible
     assert ("warning", "key") in find_severities(unchecked)
@@ -228,7 +226,8 @@ def test_collisions_whose_rows_are_deleted_meanwhile_are_counted(
         monkeypatch.setattr("rowkey.move.collisions._PlaceReader.list_collisions", lambda *_: [])
         plan = plan_move(table, target)
     (finding,) = plan.select_findings("error")
-    assert "2 rows would share their places with others, and 1 of them would be" in finding.message
+    said = "2 rows would be stored in the place of other rows, and 1 of them would be"
+    assert said in finding.message
 
 
 def test_a_plan_counts_the_undeclared_cells() -> None:
@@ -259,7 +258,7 @@ def test_a_plan_warns_of_a_family_that_keeps_fewer_versions_of_undeclared_cells(
         source, build_target("[at][user][number]", families={"d": {"versions": 3}, "f": {}})
     )
     (warning,) = [one for one in found if one.severity == "warning"]
-    assert "the target keeps 1, of undeclared cells and others" in warning.message
+    assert "the target declares 1 for undeclared cells and others" in warning.message
     assert "families.f.versions" == warning.path
 
 

@@ -280,7 +280,7 @@ def test_boundaries_follow_from_a_sample_within_limits(
     limits = "rowkey.portal.screens.create.SPLITS_LIMITS"
     with monkeypatch.context() as patch:
         patch.setattr(limits, TaskLimits(time_s=0.001))
-        assert "which may use 0.001 s" in create(client, sample=samples[0])["problem"]
+        assert "it may use 0.001 s" in create(client, sample=samples[0])["problem"]
     assert "最多可用 0.001 秒" in client.get(CREATION, params={"lang": "zh"}).text
     assert not app.state.portal.engines.has_table("logs")
     assert [{"name": "logs", "regions": 4}] == create(client, sample=samples[0])["result"]["tables"]

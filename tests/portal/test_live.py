@@ -103,7 +103,7 @@ def test_the_live_page_shows_verdict_cause_and_decoded_regions(
     client, stepped = watched
     live = stepped.watch.get_live_load("hot")
     assert ("hot", "missed_splits") == (live.writes.level, live.causes[0].code)
-    for language, words in {"en": ("hot", "What to do:"), "zh": ("过热", "建议")}.items():
+    for language, words in {"en": ("hot", "What to do:"), "zh": ("热点", "建议")}.items():
         page = client.get("/tables/hot/live", params={"lang": language}).text
         assert f'<span class="word poor">{words[0]}</span>' in page
         assert words[1] in page

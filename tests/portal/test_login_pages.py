@@ -188,11 +188,11 @@ def test_a_login_link_from_the_command_works_once(tmp_path: Path) -> None:
 def test_the_login_link_command_needs_a_running_portal(tmp_path: Path) -> None:
     """Without one, or where users have passwords, the command says what to do instead."""
     settings = PortalSettings(tmp_path)
-    with pytest.raises(Unavailable, match="no portal runs"):
+    with pytest.raises(Unavailable, match="no running portal has"):
         create_login_link(settings)
     with lock_state(settings):
         link = create_login_link(settings)
-    with pytest.raises(Unavailable, match="no portal runs"):
+    with pytest.raises(Unavailable, match="no running portal has"):
         create_login_link(settings)
     with lock_state(settings):
         client = open_client(

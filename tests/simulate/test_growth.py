@@ -158,7 +158,8 @@ def test_both_possible_grades_are_printed_if_undeclared_growth_decides() -> None
     )
     assert said is not None
     assert ("good", "poor") == (more_users.grade, busier_users.grade)
-    assert "GOOD if more values make it, POOR if the same values write more often (read it)" in said
+    assert "if more values make that rate, the verdict is GOOD" in said
+    assert "if the same values write more often, POOR (decided by: read it)" in said
     for one in (
         more_users,
         busier_users,

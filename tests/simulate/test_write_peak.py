@@ -133,7 +133,7 @@ def test_an_outage_in_a_sparse_log_predicts_no_peak_at_higher_rates(
     simulation = simulate_events(times, chance.integers(0, 80, len(times)), BY_ID, rate)
     [writes] = [one for one in judge_design(simulation, []).assessments if one.topic == "writes"]
     assert is_told is (simulation.write_peak is not None)
-    assert is_told is not ("do not tell how high the peak" in writes.message)
+    assert is_told is not ("cannot be told: declare [[writes.bursts]]" in writes.message)
     assert is_told or writes.grade == "good"
 
 

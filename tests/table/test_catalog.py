@@ -181,7 +181,10 @@ LOST_ATTRIBUTES: list[tuple[dict[str, str | None], str]] = [
         {"rowkey.generation": "2"},
         r"with rowkey.generation '2' and rowkey.counts '0=16'\. Run rowkey repair",
     ),
-    ({"rowkey.generation": None}, r"table logs, attributes: the table lacks attributes in which"),
+    (
+        {"rowkey.generation": None},
+        r"table logs, attributes: the catalog has no entry of the table, and none can be built",
+    ),
     ({"rowkey.design": "x", "rowkey.declaration": sha256(b"x").hexdigest()}, "is not a design"),
 ]
 

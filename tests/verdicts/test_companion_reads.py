@@ -76,7 +76,10 @@ def test_check_and_simulate_leave_out_reads_that_a_companion_serves(main_design_
     done = run("simulate", main_design_path, "-f", "json")
     document = json.loads(done.out)
     assert ["latest"] == [one["name"] for one in document["reads"]]
-    assert any("a companion serves these" in one for one in document["source"]["assumed"])
+    assert any(
+        "these reads are served by a companion table" in one
+        for one in document["source"]["assumed"]
+    )
 
 
 def test_a_key_search_keeps_the_companion_and_its_read(main_design_path: Path) -> None:
@@ -119,7 +122,7 @@ def test_a_comparison_has_no_figure_for_a_read_that_a_companion_serves(
     alone = Design.read(main_design_path).copy_with_options(companions=None)
     found = compare_designs([Design.read(main_design_path), alone], names=["main", "alone"])
     first, second = found.find_measure("fan_out", "one").figures
-    assert (None, "a companion serves it") == (first.value, str(first.reason))
+    assert (None, "a companion table serves this read") == (first.value, str(first.reason))
     assert second.value is not None
     assert second.is_full_scan
     assert [1, 2] == [len(one.simulation.reads) for one in found.designs]

@@ -144,8 +144,8 @@ class KeyRemedy:
             return replace(completed, remedy=remedy)
         remedy = Message(
             "remedy.second_table",
-            "Write each event to a second table too, whose key begins with {fields}; what writes "
-            "them keeps both in step.",
+            "Write each event to a second table too, whose key begins with {fields}; the program "
+            "that writes the events keeps both tables in step.",
             fields=" and ".join(outside),
         )
         return replace(completed, remedy=remedy)
@@ -168,23 +168,23 @@ class KeyRemedy:
         if concerns_regions(finding) and finding.remedy and not first.rank:
             remedy = Message(
                 "remedy.for_present_key",
-                "{remedy} This is for the key as it is; {code} names another, which may need other "
-                "regions.",
+                "{remedy} This is for the present key; {code} proposes another key, which may "
+                "need other regions.",
                 remedy=finding.remedy,
                 code=first.code,
             )
         elif concerns_regions(finding):
             remedy = Message(
                 "remedy.key_first",
-                "Change the key first, as {code} says; how many regions the table then needs is "
-                "told once it has that key.",
+                "Change the key first, as {code} proposes; rowkey computes how many regions the "
+                "table needs once it has that key.",
                 code=first.code,
             )
         elif finding.remedy == NO_KEY_REMEDY:
             remedy = Message(
                 "remedy.not_by_key",
-                "What {code} says does not change this, and no other key was better in a replay of "
-                "the events and the reads.",
+                "The change that {code} proposes does not help here, and no other key was better "
+                "in a replay of the events and the reads.",
                 code=first.code,
             )
         elif not finding.remedy or not finding.path.startswith(("key", "reads")):
@@ -196,13 +196,15 @@ class KeyRemedy:
                 return finding
             remedy = Message(
                 "remedy.also_in_key",
-                "{remedy} This holds for what {code} says too.",
+                "{remedy} This also holds for the key that {code} proposes.",
                 remedy=finding.remedy,
                 code=first.code,
             )
         else:
             remedy = Message(
-                "remedy.mended_by_key", "What {code} says mends this too.", code=first.code
+                "remedy.mended_by_key",
+                "The change that {code} proposes settles this too.",
+                code=first.code,
             )
         return replace(finding, remedy=remedy)
 
@@ -299,7 +301,7 @@ class KeyRemedy:
             return remedy
         return Message(
             "remedy.dearer_reads",
-            "{remedy} Reads that then ask more ranges: {reads}.",
+            "{remedy} Reads that then scan more key ranges: {reads}.",
             remedy=remedy,
             reads=self._dearer_reads,
         )

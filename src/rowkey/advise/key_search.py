@@ -224,7 +224,7 @@ class _KeySearch:
             self.source.assumptions.append(
                 Message(
                     "assumption.unknown_fields",
-                    "no key with {fields} is tried, because no sample shows the values of it: "
+                    "no key with {fields} is tried, because no sample shows their values: "
                     "declare [sample] path, a recording of your events with all their fields",
                     fields=", ".join(unknown),
                 )
@@ -236,10 +236,11 @@ class _KeySearch:
             self.source.assumptions.append(
                 Message(
                     "assumption.updated_rows",
-                    "{repeats:,} of {events:,} events write a row again, so rows are taken to be "
-                    "updated, and no key with {fields} is tried: a changed value would leave the "
-                    "old row behind; if they are copies of events, remove them from the sample; if "
-                    "each is a row of its own, add a field to the key that tells them apart",
+                    "{repeats:,} of {events:,} events write a row that an earlier event wrote, "
+                    "so rows are taken to be updated, and no key with {fields} is tried: a "
+                    "changed value would leave the old row behind; if these events are copies of "
+                    "earlier ones, remove them from the sample; if each is a row of its own, add "
+                    "a field to the key that tells them apart",
                     repeats=summary.repeat_count,
                     events=summary.event_count,
                     fields=", ".join(missing),

@@ -281,7 +281,10 @@ def _build_read_figure(
 
 
 _NO_ROWS = Message("figure.no_rows", "no row is returned")
-_OF_COMPANION = Message("figure.of_companion", "a companion serves it")
+_OF_COMPANION = Message(
+    "figure.of_companion",
+    "a companion table serves this read",
+)
 _WeightedReads = list[tuple[float, "ReadCost"]]
 
 
@@ -314,7 +317,10 @@ def _build_weighted_figure(
     """Return a figure over all reads of a design, weighted by their shares."""
     results = [read for read in costs if read is not None]
     if len(results) < len(costs):
-        what = Message("figure.some_of_companion", "a companion serves some of them")
+        what = Message(
+            "figure.some_of_companion",
+            "companion tables serve some of these reads",
+        )
         return Figure(None, is_exact=False, reason=what)
     failed = [read.name for read in results if read.error]
     if failed:

@@ -156,9 +156,9 @@ def judge_open_growth(simulation: Simulation, findings: Sequence[Finding]) -> Me
     worst = max(more_values, busier_values, key=lambda one: one.rank)
     return Message(
         "verdict.open_growth",
-        "the declared rate is {factor} times that of the sample: {first} if more values make it, "
-        "{second} if the same values write more often ({subject}); declare [writes] grows = "
-        '"entities" or "rows", or [sample] of',
+        "the declared rate is {factor} times that of the sample; if more values make that rate, "
+        "the verdict is {first}, and if the same values write more often, {second} (decided by: "
+        '{subject}); declare [writes] grows = "entities" or "rows", or [sample] of',
         factor=format_number(density.sample_factor, 2),
         first=more_values.grade.upper(),
         second=busier_values.grade.upper(),
@@ -227,9 +227,9 @@ def _add_write_peak(
     if recorded is not None and simulation.has_untold_peak and simulation.time_density is not None:
         return Message(
             "verdict.untold_peak",
-            "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
-            "rate, but nearly all its events came in so few such times that they do not tell how "
-            "high the peak of {times} times its rate is: declare [[writes.bursts]]",
+            "{mean}; in the busiest {seconds} s of the sample, from {start}, the rate is "
+            "{factor}× the mean, but nearly all events came in so few such bursts that the peak "
+            "at {times} times the rate of the sample cannot be told: declare [[writes.bursts]]",
             mean=mean_message,
             seconds=recorded.width_s,
             start=recorded.start_text,
@@ -241,9 +241,10 @@ def _add_write_peak(
     if peak.repeats > 1:
         return Message(
             "verdict.more_batches",
-            "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
-            "rate, but at {rate} each value of the key is written {repeats} times as often as in "
-            "it: taken as more such times, which take {utilization} of one server",
+            "{mean}; in the busiest {seconds} s of the sample, from {start}, the rate is "
+            "{factor}× the mean, but at {rate} each value of the key is written {repeats} times "
+            "as often as in the sample: more such bursts are assumed, each of which takes "
+            "{utilization} of one server",
             mean=mean_message,
             seconds=peak.width_s,
             start=peak.start_text,
@@ -257,8 +258,9 @@ def _add_write_peak(
     if peak.factor_range is None:
         return Message(
             "verdict.write_peak",
-            "{mean}; in its busiest {seconds} s, from {start}, the sample has {factor}× its mean "
-            "rate, and one server takes {share} of them: {utilization} of it",
+            "{mean}; in the busiest {seconds} s of the sample, from {start}, the rate is "
+            "{factor}× the mean, and one server takes {share} of these writes: {utilization} of "
+            "its capacity",
             mean=mean_message,
             seconds=peak.width_s,
             start=peak.start_text,
@@ -269,8 +271,8 @@ def _add_write_peak(
     low, high = (utilization * one / peak.server_factor for one in peak.factor_range)
     return Message(
         "verdict.table_peak",
-        "{mean}; {time} one server takes {factor}× its fair share of the mean rate: {utilization} "
-        "of it ({low} to {high})",
+        "{mean}; {time} one server takes {factor}× its fair share of the mean rate: "
+        "{utilization} of its capacity ({low} to {high})",
         mean=mean_message,
         time=_describe_peak_time(simulation, peak.width_s),
         factor=f"{peak.server_factor:.1f}",
@@ -314,7 +316,7 @@ def _assess_writes_without_rate(simulation: Simulation, bearable_rate: float) ->
     )
     message = Message(
         "verdict.writes_bearable",
-        "{level}, {share}; at {rate} one server is full ({capacity})",
+        "{level}, {share}; one server is full when the table gets {rate} ({capacity})",
         level=_HARMLESS if is_harmless else _describe_level(simulation),
         share=_describe_share(simulation),
         rate=_format_rate(bearable_rate),
@@ -380,7 +382,7 @@ def _propose_servers(simulation: Simulation, utilization: float) -> Message:
         )
     return Message(
         "verdict.more_regions",
-        "Use {servers} servers or more, and as many regions: only {regions} get writes.",
+        "Use {servers} servers or more, and as many regions with writes (now {regions}).",
         servers=f"{count:,.0f}",
         regions=f"{used:,}",
     )
@@ -395,8 +397,8 @@ def _assess_unknown_writes(simulation: Simulation) -> Assessment:
     if rate is not None and rate <= HARMLESS_UTILIZATION * capacity:
         message = Message(
             "verdict.few_writes",
-            "at {rate} they are {utilization} of what one server can do ({capacity}), wherever "
-            "they go",
+            "at {rate} the writes are {utilization} of what one server can do ({capacity}), "
+            "wherever they go",
             rate=_format_rate(rate),
             utilization=_format_share(rate / capacity),
             capacity=_describe_capacity(simulation),
@@ -631,8 +633,8 @@ def _advise_on_large_answers(
     servers = int(estimate_needed_servers(simulation).value or ceil(needed / FAIR_UTILIZATION))
     return Message(
         "verdict.large_answers",
-        "The rows that it returns are the load: ask for fewer (limit, a shorter time), less often, "
-        "or from a cache; or use {servers} servers and {regions} regions or more.",
+        "The rows that the read returns are the load: ask for fewer (limit, a shorter time), "
+        "less often, or from a cache; or use {servers} servers and {regions} regions or more.",
         servers=f"{servers:,}",
         regions=f"{max(servers, len(simulation.regions)):,}",
     )
@@ -810,8 +812,8 @@ def _assess_findings(findings: Sequence[Finding], writes: Assessment) -> Iterato
             if writes.remedy not in ("", NO_KEY_REMEDY, remedy) and concerns_regions(finding):
                 remedy = Message(
                     "remedy.writes_first",
-                    "Do first what mends the writes; how many regions the table then needs is told "
-                    "once that is done.",
+                    "First do what is proposed for the writes; rowkey then computes how many "
+                    "regions the table needs.",
                 )
             yield Assessment(
                 "finding",

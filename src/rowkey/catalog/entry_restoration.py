@@ -155,7 +155,8 @@ def _read_design(table: str, attributes: Mapping[str, str]) -> Design:
     ):
         raise Unavailable(
             f"table {table}, attributes",
-            "the table lacks attributes in which rowkey stores a copy of its design",
+            "the catalog has no entry of the table, and none can be built: the table lacks "
+            "attributes in which rowkey stores a copy of its design",
             f"{GENERATION_ATTRIBUTE}, {DECLARATION_HASH_ATTRIBUTE} and {DESIGN_ATTRIBUTE}",
             BACKUP_HINT,
         )

@@ -173,10 +173,10 @@ class RowCopier:
             if is_same:
                 return stored
             if not stored.is_complete:
-                what = f"a pass that copies it to {stored.target} is not complete"
+                what = f"an earlier copy of its rows to {stored.target} is not complete"
                 if stored.since_ms is not None:
-                    what += f", which began at changes since {stored.since_ms} ms"
-                remedy = "Finish that pass first, or remove its progress to abandon it."
+                    what += f"; that copy began at changes since {stored.since_ms} ms"
+                remedy = "Finish that copy first, or remove its stored progress to give it up."
                 raise Conflict(f"table {self._source_name}", what, remedy=remedy)
         starts = self._source_store.spec.splits
         last_row = self._find_last_row(ScanRange()) or b""

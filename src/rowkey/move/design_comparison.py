@@ -233,7 +233,8 @@ def _compare_packing(source: Design, target: Design) -> Iterator[Finding]:
             )
             remedy = Message(
                 "move.write_packed",
-                "After the cutover, give all of them in each put; one of only some is refused.",
+                "After the cutover, give all these fields in each put; a put of only some of "
+                "them is refused.",
             )
             yield Finding.from_mistake(
                 Mistake(f"fields.{slot.field_names[0]}.pack", what, "", remedy), "warning"
@@ -265,7 +266,7 @@ def _compare_family(old: Family, new: Family, fields: str) -> Iterator[Finding]:
             name = option.removesuffix("_s")
             what = Message(
                 "move.keeps_less",
-                "the target keeps {value}, of {fields} and others: what is beyond that is lost",
+                "the target declares {value} for {fields} and others: cells beyond that are lost",
                 value=_format_option(there),
                 fields=fields,
             )

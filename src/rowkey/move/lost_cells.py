@@ -123,8 +123,8 @@ def find_lost_cells(
             f"{pluralize(result.unexamined_count, 'row')} or more of both tables were not compared"
         )
         remedy = (
-            "Make them equal first: rowkey move verify --repair. Or lose what only one has: "
-            f"--consent {consent!r}."
+            "Make both tables equal first: rowkey move verify --repair. Or consent to lose what "
+            f"only one of them has: --consent {consent!r}."
         )
         raise Conflict(f"table {source}", what, remedy=remedy)
     counts = result.source if drops_source else result.target

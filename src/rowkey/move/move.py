@@ -651,7 +651,8 @@ class Move:
                         self._require_consents(find_lost, "dropped", consents, ask)
                     except Unavailable as problem:
                         remedy = (
-                            f"Try again later; or lose what only it has: --consent {consent!r}."
+                            f"Try again later; or consent to lose what only {unread} has: "
+                            f"--consent {consent!r}."
                         )
                         what = f"it cannot be compared before it is dropped: {problem}"
                         raise Unavailable(f"table {unread}", what, remedy=remedy) from problem

@@ -192,7 +192,7 @@ def _check_catalog(table: Table, target: Design) -> Iterator[Finding]:
         what = (
             Message("move.is_moving", "the table is moving already")
             if entry.move
-            else Message("move.is_target", "it is the target of another move")
+            else Message("move.is_target", "the table is the target of another move")
         )
         allowed = Message("move.no_move", "no other move")
         remedy = Message(
@@ -210,7 +210,8 @@ def _check_catalog(table: Table, target: Design) -> Iterator[Finding]:
         )
         remedy = Message(
             "move.same_catalog",
-            "Declare the catalog of the source: one entry says which table is read.",
+            "Declare the catalog of the source: one catalog entry must say which of both tables "
+            "is read.",
         )
         allowed_catalog = table.design.declaration.catalog or own
         yield Finding.from_mistake(Mistake("catalog", what, allowed_catalog, remedy))
@@ -441,8 +442,8 @@ def _describe_undeclared_cells(counts: SideCounts) -> Iterator[Finding]:
         )
         remedy = Message(
             "move.declare_cells",
-            "Declare their fields or families in both designs, or copy them yourself; without "
-            "that, finishing asks for consent to drop them.",
+            "Declare fields or families for these cells in both designs, or copy the cells "
+            "yourself; otherwise finishing the move asks for your consent to drop them.",
         )
         yield Finding.from_mistake(Mistake("cells", what, remedy=remedy), "warning")
 
@@ -455,7 +456,7 @@ def _check_collisions(
     *,
     checks_collisions: bool,
 ) -> Iterator[Finding]:
-    """Yield whether rows would have the same place in the target."""
+    """Yield findings on rows that would be stored in one place of the target."""
     lossy = target.layout.lossy_key_fields
     if not checks_collisions and lossy:
         what = Message(
@@ -465,7 +466,7 @@ def _check_collisions(
         )
         remedy = Message(
             "move.check_collisions",
-            "Look for collisions before the move: it reads the whole table.",
+            "Look for collisions before the move; the search reads the whole table.",
         )
         yield Finding.from_mistake(Mistake("key", what, remedy=remedy), "warning")
         return
@@ -475,8 +476,8 @@ def _check_collisions(
         example = next(map(_describe_collision, found.collisions), "")
         what = Message(
             "move.collisions",
-            "{rows:,} rows would share their places with others, and {lost:,} of them would be "
-            "overwritten{example}",
+            "{rows:,} rows would be stored in the place of other rows, and {lost:,} of them "
+            "would be overwritten{example}",
             rows=found.row_count,
             lost=found.row_count - found.place_count,
             example=example,
@@ -521,13 +522,14 @@ def _describe_guarantees(table: Table) -> Iterator[Finding]:
     if table.engine.is_shared:
         what = Message(
             "move.other_clients",
-            "those that write to HBase without rowkey do not follow: what they write before the "
-            "cutover is copied by its timestamp, what they write after it stays in the source "
-            "alone",
+            "those that write to HBase without rowkey do not follow the move: what they write "
+            "before the cutover is copied by its timestamp, what they write after it stays in "
+            "the source alone",
         )
         remedy = Message(
             "move.stop_clients",
-            "Stop them at the cutover (--stop-writers); start them again with the new keys.",
+            "Stop these clients at the cutover (--stop-writers), and start them again with the "
+            "keys of the target.",
         )
         yield Finding.from_mistake(Mistake("clients", what, remedy=remedy), "warning")
 

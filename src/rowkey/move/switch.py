@@ -137,7 +137,7 @@ class Switch:
             move = entry.move
             if move is None or move.phase is not MovePhase.SWITCHING:
                 what = "the switch took so long that clients have ended it"
-                raise Conflict(f"table {self.record.source}", what, remedy="Run it again.")
+                raise Conflict(f"table {self.record.source}", what, remedy="Run the step again.")
             other = move.advance(phase=MovePhase.BOTH, is_target_primary=not move.is_target_primary)
             return restore_stale_time(replace(entry, move=other))
 

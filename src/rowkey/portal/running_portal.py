@@ -50,7 +50,7 @@ def lock_state(settings: PortalSettings) -> Iterator[None]:
     try:
         if not _lock(number):
             what = "another portal has this folder for its own files"
-            remedy = "Use that one, or choose another folder by --state."
+            remedy = "Use that portal, or choose another folder by --state."
             raise Unavailable(str(folder), what, remedy=remedy)
         settings.login_link_file.unlink(missing_ok=True)  # it was for an earlier start
         has_users = settings.users_file is not None
@@ -86,7 +86,7 @@ def create_login_link(settings: PortalSettings) -> str:
         what = f"the files of the portal cannot be read: {problem}"
         raise Unavailable(str(folder), what) from problem
     if not is_running or "url" not in portal:
-        what = "no portal runs that has this folder for its own files"
+        what = "no running portal has this folder for its own files"
         remedy = "Give the designs or the --state with which it was started; or start it."
         raise Unavailable(str(folder), what, remedy=remedy)
     if portal["has_users"]:

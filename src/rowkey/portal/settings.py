@@ -225,7 +225,7 @@ class PortalSettings:
             what, expected = "this is no URL for alerts", "a URL such as https://example.org/hook"
             yield Mistake("--alert-url", what, expected)
         elif parts.username is not None or parts.fragment:
-            what = "a URL for alerts has no user and no fragment"
+            what = "a URL for alerts can have no user and no fragment"
             yield Mistake("--alert-url", what, "a URL such as https://example.org/hook")
 
     def _find_exposure_mistakes(self) -> Iterator[Mistake]:

@@ -141,7 +141,7 @@ class EventSource:
         return self.summary.measure_family_sizes(design.layout, design.families, design.writes)
 
     def check_events(self) -> None:
-        """Check that there is an event.
+        """Raise an error if there is no event.
 
         Raises:
             SampleError: no row of the sample has a row key.
@@ -278,7 +278,7 @@ def open_recorded_source(
             source.assumptions.append(
                 Message(
                     "sample.fields_left_out",
-                    "fields that only cells hold were left out: {problem}",
+                    "fields that are only stored in cells were left out: {problem}",
                     problem=problem.mistake.problem,
                 )
             )

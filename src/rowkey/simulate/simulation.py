@@ -488,7 +488,7 @@ class Simulation:
 
     @property
     def _assumed_growth(self) -> PartGrowth | None:
-        """Return how the table follows from a sample of a far lower rate; None if it is no such.
+        """Return how far the table is taken to outgrow a sample of a far lower rate, else None.
 
         Reads take such a sample for one of few values, all of whose events it has. So does the
         peak: many more values are not busy in the same minute. Values that write more often are.
@@ -505,7 +505,9 @@ class Simulation:
 
     @cached_property
     def _entity_chance(self) -> EntityChance | None:
-        """Return how few entities a sample of some of them has; None if it has all.
+        """Return an estimator of the chance in the load, for a sample of some of the entities.
+
+        None if the sample has all entities of the table.
 
         Values of a great share keep it unless they are entities of which more are declared, and
         rows without a value are of no entity: chance has no part in either.
@@ -972,8 +974,9 @@ def _remark_stray_times(density: TimeDensity | None, row_count: int) -> Iterator
     if density is not None and density.stray_count:
         yield Message(
             "sample.stray_times",
-            "{share:.2%} of the events are longer before or after all others than these take "
-            "together: they do not count for the time of the sample, which is {days:,.3g} days",
+            "{share:.2%} of the events are further from all others in time than these take "
+            "together: they do not count for the time that the sample covers, which is "
+            "{days:,.3g} days",
             share=density.stray_count / row_count,
             days=density.duration_s / 86_400,
         )
@@ -989,7 +992,7 @@ def _remark_unknown_rate(simulation: Simulation) -> Iterator[str]:
         yield Message(
             "sample.no_rate",
             "the recording is too short to tell a rate, so the writes are judged by how evenly "
-            "they fall: declare [writes] rate for the load that they make",
+            "they fall: declare [writes] rate to judge the load too",
         )
 
 

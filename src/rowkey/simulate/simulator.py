@@ -106,7 +106,7 @@ def start(
         served = ", ".join(read.name for read in design.reads if read.name not in names)
         message = Message(
             "assumption.companion_reads",
-            "a companion serves these reads, by whose design they are judged: {reads}",
+            "these reads are served by a companion table and judged by its design: {reads}",
             reads=served,
         )
         source.assumptions.append(message)

@@ -164,7 +164,10 @@ def compute_table_skew(skew: float, draws: float, table_draws: float, places: in
 
 def expect_next_step(verdict: Verdict, servers: int) -> Verdict:
     """Return the verdict on keys of one step of a time: one server takes all of the next step."""
-    basis = Message("basis.next_step", "from the next step of the time in front on")
+    basis = Message(
+        "basis.next_step",
+        "after the next step of the key's leading time",
+    )
     skew = float(servers)
     level = classify_skew(skew, verdict.even_skew, 0.0, servers)
     return Verdict(level, skew, verdict.even_skew, basis)

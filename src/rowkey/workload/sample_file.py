@@ -182,7 +182,7 @@ class SampleFile:
                 [
                     Message(
                         "sample.missing_columns",
-                        "the sample has no {columns}, which its format names",
+                        "the sample has no column {columns}, which its declared format names",
                         columns=", ".join(map(shorten_text, lacking)),
                     )
                 ]

@@ -105,8 +105,8 @@ class WorkloadGenerator:
         self.assumptions.append(
             Message(
                 "assumption.duration",
-                "the workload ends after {seconds:,} s, with {count:,} events; set [writes] for to "
-                "change it",
+                "the workload ends after {seconds:,} s, with {count:,} events; to change that, "
+                "set [writes] for",
                 seconds=duration_ms // 1_000,
                 count=self.event_count,
             )

@@ -184,7 +184,7 @@ def test_columns_that_only_the_sample_options_name_are_reported(tmp_path: Path, 
     design = Design("t", "[v]", fields={"v": "u32", "when": "timestamp_s"})
     sample = open_sample(path, design.fields, None, options)
     assert 1 == sum(map(len, sample.read_events()))
-    said = "the sample has no wen, w, hour, which its format names"
+    said = "the sample has no column wen, w, hour, which its declared format names"
     assert said in [str(one) for one in sample.assumptions]
 
 
@@ -357,7 +357,7 @@ def test_nan_is_null_in_a_nullable_field(tmp_path: Path, name: str) -> None:
     sample = open_sample(path, Design("t", "[n]", fields=optional).fields, None)
     values = [x for events in sample.read_events() for x in events.rows["x"].to_pylist()]
     assert [1.5, None, 2.5, None, *[3.5] * 5] == values
-    said = "x is NaN 2 times, which no field holds: x is null there"
+    said = "x is NaN 2 times, which no field can hold: x is null there"
     assert [said] == list(map(str, sample.assumptions))
     required = Design("t", "[n]", fields={"n": "u8", "x": "float64"}).fields
     sample = open_sample(path, required, None)

@@ -40,7 +40,7 @@ def find_column_options(
         sample_format.assumptions.append(
             Message(
                 "sample.join",
-                "{parts} are joined to {column}: the first is a date, the second a time of day",
+                "{parts} are joined into {column}: the first is a date, the second a time of day",
                 parts=shown,
                 column=joined,
             )

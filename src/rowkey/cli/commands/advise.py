@@ -132,7 +132,7 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
     if not advice.is_complete:
         print_notes([f"{main_file}: from a search that was interrupted; other keys may be better"])
     if advice.companion_obstacle is not None:
-        what = "no table is a companion of another: write each event to all of them"
+        what = "no table is a companion of another: write each event to all tables"
         print_notes([f"{what} ({advice.companion_obstacle})"])
     present = advice.declared.design.companions
     obstacle = rowkey.design.find_companion_obstacle(main.design, present) if present else None

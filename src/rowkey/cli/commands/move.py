@@ -189,7 +189,11 @@ def _check_usage(step: str, table: str, new: str | None, options: Mapping[str, A
     if step == "throttle" and options["rows"] is None and options["max_p99"] is None:
         raise click.UsageError("the limit is missing. Give --rows 20000/s, or --rows none.")
     if step == "finish" and options["drop_old"] == options["drop_new"]:
-        problem = "two tables to drop are given" if options["drop_old"] else "none is given to drop"
+        problem = (
+            "two tables to drop are given"
+            if options["drop_old"]
+            else "the table to drop is not given"
+        )
         raise click.UsageError(
             f"{problem}. Give --drop-old after a cutover, or --drop-new to give the move up."
         )
@@ -288,7 +292,7 @@ class _StepRunner:
     def run(self, step: str, design: Design | None, table: str, new: str | None) -> int:
         """Run a step; return the exit code."""
         if step in LOCKING_STEPS and self.move.status.has_mover:
-            what = "another process works on the move, or has died: which of both is known in 18 s"
+            what = "another process works on the move, or it has died: this step knows in 18 s"
             print_notes([f"{self.move.source_name}: {what}"])
         match step:
             case "plan":
@@ -527,5 +531,5 @@ def _stop_writers(command_line: str) -> None:
     done = subprocess.run(command_line, shell=True, stdout=STDERR, check=False)  # noqa: S602
     if done.returncode:
         what = f"the command exited with {done.returncode}, so the writers may go on"
-        remedy = "Nothing was switched. Mend the command, and run this step again."
+        remedy = "Nothing was switched. Correct the command, and run this step again."
         raise Unavailable("--stop-writers", what, remedy=remedy)

@@ -40,7 +40,7 @@ class NewestRegionCause(ReadCause):
                 continue
             message = Message(
                 "read_hot_spot.newest",
-                "it asks for the newest rows, and region {region} holds them",
+                "the read asks for the newest rows, and region {region} holds them",
                 region=region,
             )
             region_share = float(result.region_operations[region]) / result.busiest_operations

@@ -131,7 +131,7 @@ def _format_reason(result: ReadLoadResult, popular: _PopularValue) -> Message:
     if keys.shape != "sample":
         return Message(
             "read_hot_spot.asked",
-            "it asks for one {field} in {share} of the answers, by keys = {keys}",
+            "the read asks for one {field} in {share} of its answers, as keys = {keys} declares",
             field=field,
             share=f"{popular.answer_share:.0%}",
             keys=f'"{keys}"',

@@ -33,7 +33,11 @@ class TimeBucketTransform(TimeFloorPart):
         if name not in self.fields:
             return NO_RESIDUE
         return Residue(
-            Message("residue.time_within", "the time within {length}", length=str(self.length))
+            Message(
+                "residue.time_within",
+                "the exact time within each {length}",
+                length=str(self.length),
+            )
         )
 
 
@@ -71,7 +75,7 @@ class TimeSliceTransform(TimeFloorPart):
         return Residue(
             Message(
                 "residue.time_in_qualifier",
-                "the time within {length}, which the qualifier holds",
+                "in the key (not in the qualifier) the exact time within each {length}",
                 length=str(self.length),
             )
         )

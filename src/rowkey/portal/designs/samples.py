@@ -57,8 +57,8 @@ def require_file(request: PortalRequest, declared: Path | None) -> Path:
         sample = request.portal.uploads.find(choice)
         path = None if sample is None else sample.path
     if path is None:
-        what = "there is no such file, or the designs declare several"
-        remedy = "Upload one, declare one below the folder of the designs, or generate events."
+        what = "there is no such file, or the designs declare several samples"
+        remedy = "Upload a file, declare one below the folder of the designs, or generate events."
         raise InvalidArgument("sample", what, remedy=remedy)
     return path
 

@@ -27,7 +27,9 @@ def show_audit(request: PortalRequest) -> Response:
     """Show a page of the audit log, of all files and tables or of one."""
     text, target = request.query.get("end", ""), request.query.get("target", "")
     if text and not (text.isascii() and text.isdecimal() and len(text) <= MAX_END_DIGITS):
-        raise InvalidArgument("end", f"{text[:40]!r} is no place in the log", "that of a link")
+        raise InvalidArgument(
+            "end", f"{text[:40]!r} is no place in the log", "a place as in the links of the page"
+        )
     end = int(text) if text else None
     entries, older = request.portal.audit.read_page(PAGE_ENTRIES, end, target)
     if request.wants_json:

@@ -116,7 +116,7 @@ def start_creation(request: PortalRequest) -> Response:
     if any(one.splits.needs_sample for one in tables.values()):
         sample = find_sample(request, [design])
         if sample is None:
-            what = "the regions follow from a sample, and none is chosen"
+            what = "the region boundaries follow from a sample, and no sample is chosen"
             raise InvalidArgument("sample", what, remedy="Choose a file of events.")
     if portal.engines.has_table(design.table):
         what = "the table exists"

@@ -212,7 +212,7 @@ def write_csv(
     out.writelines(encoder.encode_lines(build_displayed_row(row, fields) for row in rows))
     if scan.was_stopped:
         what = (
-            f"they are not found within {EXPORT_LIMITS.time_s:g} s and "
+            f"the rows are not found within {EXPORT_LIMITS.time_s:g} s and "
             f"{EXPORT_LIMITS.size_bytes:,} bytes"
         )
         remedy = "Use conditions that the row key begins with, or rowkey scan."

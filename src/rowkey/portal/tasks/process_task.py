@@ -182,7 +182,7 @@ def call_in_process(
         raise InvalidDesign(task.mistakes)
     what = Message(
         "step.process_ended",
-        "its process was ended, which may use {seconds} s and {gigabytes} GB of memory",
+        "the process of this step was ended: it may use {seconds} s and {gigabytes} GB of memory",
         seconds=f"{limits.time_s:g}",
         gigabytes=f"{limits.memory_bytes / (1 << 30):g}",
     )

@@ -16,7 +16,10 @@ MIN_ESTIMATE_S = 1.0
 """Seconds of work from which its speed says how long the rest takes."""
 MAX_MISTAKES = 100
 """Mistakes of one task that are kept; more are no page that a person reads."""
-BEGIN_AGAIN = Message("step.begin_again", "Begin it again: it goes on where that is possible.")
+BEGIN_AGAIN = Message(
+    "step.begin_again",
+    "Start the step again; if possible, it continues where it stopped.",
+)
 
 
 class TaskState(StrEnum):

@@ -61,14 +61,15 @@ class PerBucketSplit(SplitAlgorithm):
         if len(boundaries) < values:
             yield Message(
                 "splits.values_share_regions",
-                "{values} leading values share {regions} regions.",
+                "The {values} leading values of the key share {regions} regions.",
                 values=values,
                 regions=len(boundaries),
             )
         if len(boundaries) % values and len(boundaries) > values:
             yield Message(
                 "splits.uneven_values",
-                "{regions} regions are not a multiple of {values}: some values get more.",
+                "{regions} regions are not a multiple of the {values} leading values: some "
+                "values get more regions than others.",
                 values=values,
                 regions=len(boundaries),
             )

@@ -54,9 +54,10 @@ class Translator:
     def translate_message(self, message: str) -> str:
         """Return a message of another package in this language; plain text is unchanged.
 
-        >>> message = Message("residue.time_within", "the time within {length}", length="1h")
+        >>> text = "the exact time within each {length}"
+        >>> message = Message("residue.time_within", text, length="1h")
         >>> Translator("zh").translate_message(message), Translator("en").translate_message(message)
-        ('1h 以内的时间', 'the time within 1h')
+        ('每 1h 之内的具体时刻', 'the exact time within each 1h')
         """
         if not isinstance(message, Message) or self.language == "en":
             return str(message)

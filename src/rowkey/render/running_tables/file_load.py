@@ -20,8 +20,8 @@ def format_load_result(result: FileLoadResult) -> Iterator[str]:
             rows = Message("load.about", "about {rows}", rows=rows)
         yield Message(
             "load.repeated",
-            "{rows} with the row key of another row of the file; of rows with one key, the last "
-            "written is read",
+            "{rows} with the row key of another row of the file; of rows with the same key, the "
+            "last written is read",
             rows=rows,
         )
     if result.absent_fields:

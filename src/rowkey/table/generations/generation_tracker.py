@@ -228,9 +228,9 @@ class GenerationState:
         if (mutations and not translated) or translator.untranslatable_count:
             what = (
                 f"rows were moved to the table {self.active_design.table} while the row was "
-                "written, and its new cells do not follow from those that were written"
+                "written, and its cells there cannot be computed from those that were written"
             )
-            raise RowError(f"row key {mutations[0].row.hex()}", what, remedy="Write it again.")
+            raise RowError(f"row key {mutations[0].row.hex()}", what, remedy="Write the row again.")
         return translated
 
     def _rebuild_own_change(self, change: RowChange) -> RowChange:

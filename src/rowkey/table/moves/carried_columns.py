@@ -22,7 +22,8 @@ class StayReason(Enum):
     ROW = Message("move.stays_row", "the design cannot read the row")
     EVENT = Message("move.stays_event", "the qualifier names none of the events that share the row")
     IDENTITY = Message(
-        "move.stays_identity", "the row has no declared cell, which would tell its other row key"
+        "move.stays_identity",
+        "the row has no cell of a declared column, so its row key in the other table is not known",
     )
     FAMILY = Message("move.stays_family", "only one of the two designs has the family")
     COLUMN = Message("move.stays_column", "the other design declares the column")

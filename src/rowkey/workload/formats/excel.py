@@ -165,7 +165,8 @@ class ExcelFormat(SampleFormat):
             if len(visible) > 1:
                 note = Message(
                     "sample.first_sheet",
-                    "the sheet {sheet} of {file} is read, the first of {count}",
+                    "the sheet {sheet} of {file} is read, the first of {count}; to read another, "
+                    'declare format = {{ kind = "excel", sheet = "NAME" }}',
                     sheet=shorten_text(wanted),
                     file=shorten_text(path.name),
                     count=len(visible),

@@ -57,7 +57,7 @@ class NumberColumn:
             return self._decisions
         note = Message(
             "sample.nan_values",
-            "{column} is NaN {count:,} times, which no field holds: {field} is null there",
+            "{column} is NaN {count:,} times, which no field can hold: {field} is null there",
             count=self._nan_count,
             column=self._column,
             field=self.field.name,
