@@ -107,6 +107,35 @@ def test_the_events_in_a_row_of_a_time_slice_are_counted(length: str, severity: 
     assert severity == [one.severity for one in find_problems(text, "RK505")]
 
 
+@pytest.mark.parametrize("length", ["2h", "20d", "400d"])
+def test_the_shorter_time_slice_that_is_proposed_is_short_enough(length: str) -> None:
+    """The slice that the remedy names needs no other, and still holds more than one event."""
+    (found,) = find_problems(format_design(f"[time_slice(ts, {length})]"), "RK505")
+    proposed = found.remedy.removeprefix("Shorten the time slice in the key to ").rstrip(".")
+    assert "1h" == proposed
+    assert [] == find_problems(format_design(f"[time_slice(ts, {proposed})]"), "RK505")
+
+
+@pytest.mark.parametrize("unique", [False, True])
+@pytest.mark.parametrize("key", ["[meter]", "[meter][measured]"])
+def test_one_version_is_enough_where_each_event_is_a_row(key: str, *, unique: bool) -> None:
+    """The time of a cell is no history where the key holds another time, or a unique value."""
+    design = Design(
+        "t",
+        key,
+        fields={
+            "meter": {"type": "u32", "unique": unique},
+            "measured": "timestamp_ms",
+            "sent": {"type": "timestamp_ms", "at": "timestamp"},
+            "value": "u8",
+        },
+        writes={"time": "sent"},
+    )
+    expected = [] if unique or "measured" in key else ["RK402"]
+    found = check_design(design, select=["RK402"]).findings
+    assert expected == [one.code for one in found]
+
+
 @pytest.mark.parametrize(
     ("meters", "declared", "findings"),
     [
@@ -151,6 +180,21 @@ def find_sampled(tmp_path: Path, text: str, events: Iterable[str], code: str) ->
     path.write_text("\n".join(["meter,ts,value", *events]))
     design = Design.loads(text)
     return list(check_design(design, summarize_sample(design, path), select=[code]).findings)
+
+
+@pytest.mark.parametrize("codec", ["NONE", "ZSTD"])
+def test_regions_are_counted_once_the_family_is_compressed(tmp_path: Path, codec: str) -> None:
+    """The size of a table measured without a codec is none to count regions by."""
+    text = format_design("[ts]", ttl="90d").replace("1000/s", "9000/s")
+    design = Design.loads(text.replace("[writes]", f'compression = "{codec}"\n[writes]'))
+    path = tmp_path / "events.csv"
+    events = [f"{n % 1000},{1_700_000_000_000 + n},{n % 7}" for n in range(2_000)]
+    path.write_text("\n".join(["meter,ts,value", *events]))
+    result = check_design(design, summarize_sample(design, path), select=["RK409", "RK802"])
+    found = {one.code: one for one in result.findings}
+    assert ("RK409" in found) == (codec == "NONE")
+    assert ("before compression" in found["RK802"].message) == (codec == "NONE")
+    assert found["RK802"].remedy.startswith("Do what RK409 says first") == (codec == "NONE")
 
 
 def test_the_proposed_time_slice_fits_the_busiest_meter(tmp_path: Path) -> None:

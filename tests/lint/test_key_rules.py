@@ -548,3 +548,18 @@ def test_few_rows_with_all_writes_get_no_remedy_of_the_same_fields(
     design = Design("t", key, fields=fields, splits=splits, writes={"rate": "25000/s"})
     told = check_design(design, select=["RK104"]).findings
     assert [is_counter] == ["adding up its rows" in one.remedy for one in told]
+
+
+def test_nulls_are_one_of_the_values_in_front(tmp_path: Path) -> None:
+    """A key that starts with three campaigns or null has four values to fill its regions."""
+    design = Design(
+        "visits",
+        "[bucket(campaign, 16)][campaign][visit]",
+        fields={"campaign": {"type": "text", "nullable": True}, "visit": "u32"},
+        splits="per_bucket",
+    )
+    path = tmp_path / "visits.csv"
+    visits = [f"{['', 'a', 'b', 'c'][n % 4]},{n}" for n in range(2_000)]
+    path.write_text("\n".join(["campaign,visit", *visits]))
+    (found,) = check_design(design, summarize_sample(design, path), select=["RK104"]).findings
+    assert "campaign has 4 values for 16 regions" in found.message

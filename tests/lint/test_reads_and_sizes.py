@@ -867,8 +867,10 @@ def test_mob_files_do_not_count_for_the_size_of_a_region() -> None:
     endless = Design.loads(CLIPS.format(mob="true").replace('ttl         = "30d"\n', ""))
     for design in (mob, endless):
         assert [] == list(check_design(design, select=["RK802", "RK803", "RK409"]).findings)
-    (told,) = check_design(plain, select=["RK802"]).findings
-    assert told.remedy.startswith("Put clip into a family with mob = true first, as RK510 says")
+    apart = Design.loads(CLIPS.format(mob="true\nmob_threshold = 10000000"))
+    for design in (plain, apart):
+        (told,) = check_design(design, select=["RK802"]).findings
+        assert told.remedy.startswith("Store clip in MOB files first, as RK510 says")
 
 
 @pytest.mark.parametrize(("rate", "expected"), [("100/s", "info"), ("4000/s", "warning")])

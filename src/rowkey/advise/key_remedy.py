@@ -7,7 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from rowkey.advise.advice import MIN_GAIN
 from rowkey.explanations import Explanation, ReadKeyProposal, explain_read
+from rowkey.keys import Order
 from rowkey.lint import RULES
 from rowkey.messages import Message, format_mean, format_number
 from rowkey.plan import BoundRead
@@ -111,7 +113,9 @@ class KeyRemedy:
             if one.rank >= finding.rank and one.needs_key
         }
         is_mended = _identify_finding(finding) not in remaining and (
-            self._spreads_writes or _find_rule(finding).measured_by != "writes"
+            self._spreads_writes
+            or self._serves_reads_better
+            or _find_rule(finding).measured_by != "writes"
         )
         completed = self._complete(finding, is_mended=is_mended)
         key_fields = self._declared_design.design.key.fields
@@ -136,6 +140,16 @@ class KeyRemedy:
             fields = self._declared_design.design.fields
             if orders or not given or any(fields[name].type.unit_ns for name in given):
                 return completed  # a key that begins with a time is hot
+            front = self._declared_design.design.key.parts[0]
+            if front.order is Order.NONE and {*given} & {*front.fields}:
+                remedy = Message(
+                    "remedy.plain_front",
+                    "Begin this key, or the key of a second table, with {fields} in place of "
+                    "{front}, which keeps no order.",
+                    fields=" and ".join(given),
+                    front=str(self._declared_design.design.key.terms[0]),
+                )
+                return replace(completed, remedy=remedy)
             remedy = Message(
                 "remedy.key_front",
                 "Put {fields} first in this key, or in the key of a second table.",
@@ -254,6 +268,16 @@ class KeyRemedy:
         """Return whether the load of writes is better under all recommended tables."""
         return all(one.write_cost < self._declared_design.write_cost for one in self._tables)
 
+    @cached_property
+    def _serves_reads_better(self) -> bool:
+        """Return whether reads cost less under the recommended tables, and writes hardly more."""
+        declared = self._declared_design
+        most = (1 + MIN_GAIN) * declared.write_cost
+        read_cost = sum(one.read_cost for one in self._tables)
+        return read_cost < (1 - MIN_GAIN) * declared.read_cost and all(
+            one.write_cost <= most for one in self._tables
+        )
+
     def _build_proposal(self, table: JudgedDesign) -> KeyProposal:
         """Return what the declared design must change to be a recommended table."""
         before, after = self._declared_design.design, table.design
@@ -318,7 +342,8 @@ class KeyRemedy:
         (table,), (proposal,) = self._tables, self._proposals
         declared = self._declared_design
         replay = _REPLAYS[bool(declared.simulation.source.first_replayed)]
-        if table.write_cost >= declared.write_cost and table.read_cost < declared.read_cost:
+        is_as_even = table.write_cost >= (1 - MIN_GAIN) * declared.write_cost
+        if is_as_even and table.read_cost < declared.read_cost:
             return Message(
                 "remedy.key_for_reads",
                 "Use {toml}: in {replay} the declared reads take {share} of the operations that "

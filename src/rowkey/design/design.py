@@ -518,10 +518,11 @@ class Design:
         each = self.layout.estimate_family_bytes(self.estimate_key_bytes(facts), facts)
         size_each = sum(each.values())
         rate, capacity = self.writes.rate, self.cluster.capacity_per_s
-        in_regions, is_compressed = self.estimate_region_bytes(facts, family_sizes)
+        in_regions, is_stored = self.estimate_region_bytes(facts, family_sizes)
+        codecs = {c for f in self.families.values() for c in (f.compression, f.compression_compact)}
         return TableDemand(
             size=self._estimate_size(in_regions, counts),
-            is_compressed=is_compressed,
+            is_compressed=is_stored and bool(codecs - {"NONE", None}),
             plain_size=self._estimate_size(each, counts),
             servers=self.cluster.servers,
             families=len(self.families),

@@ -326,5 +326,5 @@ def count_combined_values(
             count = len(listed)
         if count is None:
             return None
-        total *= count
+        total *= count + (name in facts and facts[name].null_share > 0)
     return total

@@ -411,14 +411,14 @@ class LintSubject:
     @cached_property
     def large_fields(self) -> Mapping[str, float]:
         """Return the mean bytes of each field with large values among ordinary cells."""
-        names = (
-            name
-            for cell in self.cells
-            if not self.families[cell.family].mob
-            for name in cell.fields
-        )
-        means = {name: self.find_facts(name).mean_bytes or 0.0 for name in names}
-        return {name: mean for name, mean in means.items() if mean >= LARGE_VALUE_BYTES}
+        found = {}
+        for cell in self.cells:
+            family = self.families[cell.family]
+            for name in cell.fields:
+                mean = self.find_facts(name).mean_bytes or 0.0
+                if mean >= LARGE_VALUE_BYTES and not (family.mob and mean > family.mob_threshold):
+                    found[name] = mean
+        return found
 
     @property
     def writes_at_the_end_of_buckets(self) -> bool:

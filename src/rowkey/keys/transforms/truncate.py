@@ -46,7 +46,7 @@ class TruncateTransform(Transform):
 
     def residue(self, name: str) -> Residue:
         return (
-            Residue(Message("residue.after_byte", "the bytes after position {count}", count=self.n))
+            Residue(Message("residue.after_byte", "the part after byte {count}", count=self.n))
             if name in self.fields
             else Residue()
         )

@@ -17,6 +17,13 @@ from rowkey.lint.subject import LARGE_VALUE_BYTES, LintSubject
 from rowkey.messages import format_days, format_number, pluralize
 from rowkey.schema import NANOSECONDS
 
+MAX_MEAN_CELLS = 3_600
+"""Cells of a mean row up to which a time slice is short enough, as many as in OpenTSDB's rows.
+Source: verdict on claim 41."""
+
+SLICES = (("1d", 86_400), ("1h", 3_600), ("10m", 600), ("1m", 60), ("10s", 10), ("1s", 0))
+"""Lengths of a time slice that are proposed, with their seconds; the last is for all rates."""
+
 
 class SliceLength(Rule):
     """A time slice puts too many cells, or a single event, into a row.
@@ -70,9 +77,6 @@ ttl = "1d"
 [writes]
 rate = "1000/s"
 """
-    INFO_ABOVE_CELLS = 3_600
-    """Cells up to which nothing is reported, as many as in OpenTSDB's rows. Source: verdict on
-    claim 41."""
     WARNING_ABOVE_CELLS = 1_000_000
     """Cells above which it is a warning. Source: verdict on claim 46."""
     MIN_EVENTS_PER_ROW = 1.5
@@ -100,14 +104,14 @@ rate = "1000/s"
             "row_bytes": size,
             "seconds": length_s,
         }
-        if cells > self.INFO_ABOVE_CELLS:
+        if cells > MAX_MEAN_CELLS:
             is_huge, is_refused = cells > self.WARNING_ABOVE_CELLS, size > MAX_READ_ROW_BYTES
             yield self.build_finding(
                 "key",
                 f"{pluralize(round(events), 'event')} fall into one time slice of "
                 f"{length_s:,.0f} s, which makes a row of {cells:,.0f} cells and about "
                 f"{size / 2**20:,.1f} MB that cannot be split",
-                "Shorten the time slice in the key.",
+                f"Shorten the time slice in the key to {_choose_slice(cells / length_s)}.",
                 severity="error" if is_refused else "warning" if is_huge else "info",
                 value=str(subject.key),
                 **figures,
@@ -186,11 +190,6 @@ text = { type = "text", max_bytes = 200 }
     MAX_CELLS_PER_ROW = 1_000_000
     """Cells of a row. Source: verdict on claim 46."""
     DAY_S = 86_400
-    SLICES = (("1d", 86_400), ("1h", 3_600), ("10m", 600), ("1m", 60), ("1s", 0))
-    """Lengths of a time slice with their seconds, of which the first is proposed whose rows have so
-    few cells, and on average few enough for another rule, on the length of slices, to be silent."""
-    MAX_MEAN_CELLS = 3_600
-    """Cells of a mean row of such a slice. Source: verdict on claim 41."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if rows collect events without a limit."""
@@ -208,7 +207,7 @@ text = { type = "text", max_bytes = 200 }
         if ttl != FOREVER_S and (speed is None or speed * ttl <= self.MAX_CELLS_PER_ROW):
             return
         names = ", ".join(subject.key.fields)
-        length, _ = self.SLICES[0]
+        length, _ = SLICES[0]
         what = f"all events with the same {names} share one row, which grows without limit"
         if ttl != FOREVER_S:
             what = f"one row holds all events of {ttl / self.DAY_S:,.1f} days with the same {names}"
@@ -219,12 +218,7 @@ text = { type = "text", max_bytes = 200 }
             if fullest * self.DAY_S > self.MAX_CELLS_PER_ROW:
                 hours = self.MAX_CELLS_PER_ROW / fullest / 3_600
                 what += f", the fullest of the sample after {format_number(hours, 2)} hours"
-            length = next(
-                text
-                for text, seconds in self.SLICES
-                if fullest * seconds <= self.MAX_CELLS_PER_ROW
-                and speed * seconds <= self.MAX_MEAN_CELLS
-            )
+            length = _choose_slice(max(speed, fullest * MAX_MEAN_CELLS / self.MAX_CELLS_PER_ROW))
         yield self.build_finding(
             subject.format_path("fields", times[0], "at"),
             what,
@@ -680,7 +674,7 @@ mob = true
                         value=family.mob_threshold,
                         family=cell.family,
                     )
-                if name not in subject.large_fields:
+                if family.mob or name not in subject.large_fields:
                     continue
                 beside = {
                     one
@@ -703,3 +697,8 @@ mob = true
                     value=mean,
                     family=cell.family,
                 )
+
+
+def _choose_slice(cells_per_second: float) -> str:
+    """Return the longest usual time slice in which a mean row has few enough cells."""
+    return next(text for text, seconds in SLICES if cells_per_second * seconds <= MAX_MEAN_CELLS)

@@ -236,8 +236,8 @@ rate = "5000/s"
         elif self._has_mostly_large_values(subject):
             names = " and ".join(subject.large_fields)
             remedy = (
-                f"Put {names} into a family with mob = true first, as RK510 says: values in MOB "
-                "files make no region larger; how many regions the rest needs is told then."
+                f"Store {names} in MOB files first, as RK510 says: they make no region larger; how "
+                "many regions the rest needs is counted then."
             )
         elif "missed_splits" in subject.causes:
             where = f"more than {each / self.GIB:,.1f} GiB in each region that gets rows"
@@ -270,7 +270,9 @@ rate = "5000/s"
         changing = (
             one
             for one in subject.earlier_findings
-            if one.code in cls.CHANGING_CODES or "splits = " in one.remedy
+            if one.code in cls.CHANGING_CODES
+            or "splits = " in one.remedy
+            or (one.code == "RK409" and subject.family_sizes)  # measured as it is
         )
         first = max(changing, key=lambda one: one.rank, default=None)
         return "" if first is None else first.code

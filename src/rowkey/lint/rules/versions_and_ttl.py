@@ -95,7 +95,8 @@ class SingleVersionHistory(Rule):
 
     What it does: looks for a field that is the timestamp of the cells, so that events with the same
     key are versions of one row, in families that keep one version: because the file does not
-    declare `versions`, or although a read asks for a range of that time.
+    declare `versions`, and the key holds no other time of the event and nothing unique; or although
+    a read asks for a range of that time.
 
     Why it hurts: only the newest event of every key survives; the next compaction drops the rest
     without an error.
@@ -143,7 +144,11 @@ versions = 10
         layout = subject.design.layout
         if not placed or layout.has_shared_rows or placed[0] in layout.identity_fields:
             return
-        time = placed[0]
+        time, fields = placed[0], subject.design.fields
+        is_event_known = any(
+            fields[name].type.unit_ns or fields[name].declaration.unique
+            for name in layout.identity_fields
+        )
         read = next(
             (one.read for one in subject.reads if isinstance(one.bounds.get(time), Range)), None
         )
@@ -162,7 +167,7 @@ versions = 10
                     read=read.name,
                 )
                 return
-            if subject.is_declared("families", name, "versions"):
+            if is_event_known or subject.is_declared("families", name, "versions"):
                 continue
             yield self.build_finding(
                 subject.format_path("families", name)
