@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Options = dict[str, Any]
     Change = Callable[[Options, Finding, re.Match[str]], Options | None]
 
+MAX_FINDINGS = 64
+"""Findings of a design up to which remedies are tried: each trial costs a check of the design."""
 _SPLITS = re.compile(r'splits = ("\w+"|\{[^}]*\})')
 
 
@@ -31,7 +33,8 @@ def verify_remedies(
 
     What a remedy writes out of the key, the splits, the servers and the families is applied, and
     the rules judge the design again, without a replay. In place of a remedy that fails comes what
-    its rule advises in general. Splits at quantiles of a sample are not tried before there is one.
+    its rule advises in general. Splits at quantiles of a sample are not tried before there is one,
+    and nothing is tried in a design with more than `MAX_FINDINGS` findings.
 
     Args:
         design: the design with the findings.
@@ -43,6 +46,8 @@ def verify_remedies(
     search recommends was judged by it. Another one is not tried where there is a sample, whose keys
     are those of the present one.
     """
+    if len(result.findings) > MAX_FINDINGS:
+        return result
     rules = {rule.code: rule for rule in RULES.values()}
     trials = _Trials(design, result, is_measured=is_measured, ignore=ignore)
     findings = []
