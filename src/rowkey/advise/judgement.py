@@ -142,7 +142,7 @@ class JudgedDesign:
     @cached_property
     def lint_result(self) -> LintResult:
         """Return the findings of the lint rules, and where keys are named those of companions."""
-        own = self._own_lint_result
+        own = self._lint_result_without_companions
         if not self.companions:
             return own
         found = [(name, one.lint_result) for name, one in self.companions.items()]
@@ -189,7 +189,7 @@ class JudgedDesign:
         }
 
     @cached_property
-    def _own_lint_result(self) -> LintResult:
+    def _lint_result_without_companions(self) -> LintResult:
         """Return the findings of the lint rules in this design alone."""
         if not self._names_keys:
             return self._unremedied_findings
@@ -305,7 +305,7 @@ class JudgedDesign:
         findings = self._unremedied_findings.findings
         verdict = judge_design(self.simulation, findings)
         if verdict.has_remedy:  # else no key is searched for in vain
-            verdict = judge_design(self.simulation, self._own_lint_result.findings)
+            verdict = judge_design(self.simulation, self._lint_result_without_companions.findings)
         return replace(verdict, open_growth=judge_open_growth(self.simulation, findings))
 
     @cached_property
