@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rowkey import Design
-from rowkey.catalog import CatalogEntry, check_max_stale, restore_entry
+from rowkey.catalog import CatalogEntry, GenerationPhase, check_max_stale, restore_entry
 from rowkey.catalog.entry_document import (
     format_checksummed,
     format_entry,
@@ -53,6 +55,42 @@ def test_table_attributes_list_the_active_and_all_live_bucket_counts() -> None:
         "rowkey.design": FIRST.declaration,
     }
     assert expected == ACTIVE_ENTRY.table_attributes
+
+
+@pytest.mark.parametrize(
+    ("phases", "message"),
+    [
+        (["retired", "gone", None], "`phase` is 'gone', which is none of live, copied, retired"),
+        ([None, None, "copied"], "the last of `generations` that is active is not live"),
+        ([None, 3, None], "3 is not text"),
+    ],
+)
+def test_the_phase_of_each_generation_is_validated(phases: list[Any], message: str) -> None:
+    """A phase is a known one, and rows are not written under a generation that is retired."""
+    document = parse_checksummed(format_entry(FIRST, "logs", 1).encode(), "f")
+    (one,) = document["generations"]
+    listed = [
+        {**one, "number": number, **({} if phase is None else {"phase": phase})}
+        for number, phase in enumerate(phases, 1)
+    ]
+    text = format_checksummed({**document, "generations": listed})
+    with pytest.raises(Unavailable, match=re.escape(message)):
+        parse_entry(text.encode(), "logs", "f")
+
+
+def test_an_entry_keeps_its_retired_generations_and_the_attributes_do_not() -> None:
+    """A retired number is in the history and not among those that rows may stand under."""
+    entry = FIRST
+    for count in (32, 64):
+        entry = entry.announce_generation({0: count}, (), 0).activate_generation()
+    retired = entry.advance_earlier_generations(GenerationPhase.RETIRED)
+    assert [64] == [one.counts[0] for one in retired.live_generations]
+    assert [0, 0, 0] == [one.is_announced for one in retired.generations]
+    assert "rowkey.live" not in retired.table_attributes
+    stored = format_entry(retired, "logs", 1).encode()
+    assert replace(retired, version=1) == parse_entry(stored, "logs", "f")
+    assert replace(retired, version=9).is_successor_of(entry)
+    assert not replace(entry, version=9).is_successor_of(retired)
 
 
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=4))

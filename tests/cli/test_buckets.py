@@ -95,6 +95,33 @@ def test_an_unfinished_bucket_change_is_shown_with_the_command_that_completes_it
     assert (0, CHANGE_OUTPUT, "") == run_buckets("set", 8)
 
 
+RETIREMENT_OUTPUT = """\
+things: generation 1 retired; 0 rows moved to generation 2
+from now on:
+  a get tries 1 row key in place of 2
+  all rows: 8 ranges in place of 8
+  tail: 1 range in place of 2
+"""
+
+
+def test_an_earlier_bucket_count_is_retired_and_listed_as_such(things_folder: Path) -> None:
+    """Rows move to the places of the new number, and reads look there alone."""
+    del things_folder
+    assert "all rows have one number of buckets; nothing to do" in run_buckets("retire")[1]
+    rows = run("scan", "things", *PLACE_OPTION, "-f", "jsonl").out
+    run_buckets("set", 8)
+    assert (0, RETIREMENT_OUTPUT, "") == run_buckets("retire", "--rows", "20000/s")
+    assert rows == run("scan", "things", *PLACE_OPTION, "-f", "jsonl").out
+    states = [line.split()[3] for line in run_buckets("history")[1].splitlines()[1:]]
+    assert ["retired", "active"] == states
+    assert "; older rows" not in run_buckets("show")[1]
+    run_buckets("set", 16)
+    document = json.loads(run_buckets("retire", "-f", "json")[1])
+    assert (3, [2], {"before": 2, "after": 1}) == (
+        document["generation"], document["retired"], document["gets"]
+    )  # fmt: skip
+
+
 def run_buckets(*words: object) -> tuple[int, str, str]:
     """Return the exit code and the output of `buckets` for the table of things."""
     what, *more = words
@@ -139,8 +166,12 @@ def test_buckets_prints_json_and_progress_as_json_lines(things_folder: Path) -> 
 
 WRONG = [
     (("set",), "the new number of buckets is missing"),
-    (("show", 8), "buckets show only reads"),
-    (("history", "--part", "0"), "buckets history only reads: remove the number, --part"),
+    (("show", 8), "buckets show takes no COUNT: that is for buckets set"),
+    (
+        ("history", "--part", "0", "--rows", "5/s"),
+        "buckets history takes no --part and no --rows: that is for buckets set and retire",
+    ),
+    (("retire", "--rows", "many"), "--rows: 'many' is not a rate"),
     (("set", 4), "the number of buckets of bucket(host, 4) is 4 already"),
     (("set", 0), "0 is not a number of buckets"),
     (("set", 8, "--part", "7"), "part: 7 names no part of the key with a number of buckets"),

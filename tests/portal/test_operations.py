@@ -336,5 +336,11 @@ def test_a_step_does_not_begin_if_the_audit_log_is_not_writable(
     assert None is portal.table_tasks.find("logs")
     state = do_step(client, "buckets", count="32")
     assert [32] == [part["buckets"] for part in state["buckets"]["parts"]]
+    assert 'action="/tables/logs/buckets/retire"' in client.get("/tables/logs/operations").text
+    state = do_step(client, "buckets/retire")
+    assert [[32]] == [part["live"] for part in state["buckets"]["parts"]]
+    assert "/buckets/retire" not in client.get("/tables/logs/operations").text
     actions = [entry["action"] for entry in read_audit(tmp_path)]
-    assert ["log in", "buckets set", "end of buckets set"] == actions
+    assert [
+        "log in", "buckets set", "end of buckets set", "buckets retire", "end of buckets retire"
+    ] == actions  # fmt: skip

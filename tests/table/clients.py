@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import rowkey
 from rowkey.errors import RowError
+from rowkey.move import BucketRetirement
 from rowkey.table.generations.bucket_change import BucketChange
 
 if TYPE_CHECKING:
     from rowkey.catalog import Lease
+    from rowkey.move import BucketRetirementResult
     from rowkey.table import Table
     from rowkey.table.generations.bucket_change import BucketChangeResult
 
@@ -53,6 +55,13 @@ def set_buckets(table: Table, count: int, part: Any = None, **words: Any) -> Buc
     time = table.lease.clock
     assert isinstance(time, ManualClock)
     return BucketChange(table, count, part, pause=time.pause, **words).run()
+
+
+def retire_buckets(table: Table, **words: Any) -> BucketRetirementResult:
+    """Retire earlier bucket counts of a client's table, while only this client's clock advances."""
+    time = table.lease.clock
+    assert isinstance(time, ManualClock)
+    return BucketRetirement(table, pause=time.pause, **words).run()
 
 
 def list_stored_rows(table: Table) -> Iterator[tuple[bytes, dict[str, Any]]]:

@@ -19,6 +19,7 @@ import pytest
 import rowkey
 from rowkey.boottime import read_boottime_s
 from rowkey.engines import ScanRange
+from rowkey.move import BucketRetirement
 from rowkey.table import drop_table
 from table.clients import list_misplaced_rows
 from table.test_live_change import RepeatingThread, make_read_step
@@ -126,7 +127,10 @@ CHANGES = [
 def test_a_bucket_change_on_a_cluster_loses_and_doubles_no_row(
     before: int, after: int, is_in_zookeeper: bool, hbase_url: str, hbase_cluster: Cluster
 ) -> None:
-    """All rows acknowledged by several processes, one of which slept, are there once, in order."""
+    """All rows acknowledged by several processes, one of which slept, are there once, in order.
+
+    So they are after all of them were moved to the places of the new number.
+    """
     with ExitStack() as held:
         catalog = build_catalog_url(hbase_cluster) if is_in_zookeeper else None
         table = held.enter_context(create_table(hbase_url, before, catalog))
@@ -151,10 +155,14 @@ def test_a_bucket_change_on_a_cluster_loses_and_doubles_no_row(
             writers[0].wake()
             for writer in writers:
                 writer.goes_on(ROUNDS)
+            BucketRetirement(table).run()
+            for writer in writers:
+                writer.goes_on(ROUNDS)
         assert [None] * READERS == [thread.failed for thread in reading]
         for writer in writers:
             writer.end()
         check_all(table, writers, done_asleep)
+        assert 1 == table.buckets.keys_per_get
         assert {b"", *(bytes([n]) for n in range(1, after))} == {
             region.start for region in table.regions()
         }

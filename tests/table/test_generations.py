@@ -20,7 +20,7 @@ import rowkey
 from ramdisk import RAM_FOLDER
 from rowkey.errors import InvalidDesign
 from table import test_places, test_scan_order
-from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
+from table.clients import ManualClock, list_misplaced_rows, open_client, retire_buckets, set_buckets
 from table.places import PlacedWorld, draw_placed_worlds
 from table.worlds import BUCKETS, Row, World, draw_worlds
 
@@ -58,10 +58,14 @@ def has_confused_number(counts: Sequence[int]) -> bool:
 
 
 def change_bucket_count(table: Table, data: st.DataObject) -> None:
-    """Change the number of buckets of a table, if allowed."""
+    """Change the number of buckets of a table, if allowed, and perhaps retire earlier ones."""
     if counts := list_allowed_counts(table):
         after = data.draw(st.sampled_from(counts))
         assert after == set_buckets(table, after).count_after
+        if table.design.layout.cell_timestamp is None and data.draw(st.booleans()):
+            retire_buckets(table)
+            assert [] == list_misplaced_rows(table)
+            assert (after,) == table.buckets.parts[0].live_counts
         event(f"{len(table.buckets.generations)} generations")
 
 

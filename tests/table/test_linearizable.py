@@ -20,6 +20,7 @@ import pytest
 import rowkey
 from ramdisk import RAM_FOLDER
 from reliability.record import record
+from rowkey.move import BucketRetirement
 from rowkey.table import drop_table
 from rowkey.table.row_writer import RowWriter, stamp_mutation
 from table.linear_history import (
@@ -50,7 +51,7 @@ MAX_ROUNDS = 400
 
 
 class BucketChanges:
-    """Changes of the number of buckets, to and fro, in a thread.
+    """Changes of the number of buckets to and fro, each before it is retired, in a thread.
 
     Args:
         table: the table.
@@ -71,7 +72,11 @@ class BucketChanges:
             self.wait()
         self._rounds += 1
         if self.is_on and self._change is None and self._rounds > ROUNDS_BETWEEN_CHANGES:
-            self._change = self._pool.submit(self.table.set_buckets, next(self._counts))
+            self._change = self._pool.submit(self._make_change, next(self._counts))
+
+    def _make_change(self, count: int) -> None:
+        self.table.set_buckets(count)
+        BucketRetirement(self.table).run()
 
     def wait(self) -> None:
         """Wait for the current change, and raise its error."""

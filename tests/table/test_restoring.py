@@ -195,7 +195,7 @@ def test_a_generation_announced_in_an_old_copy_is_restored_with_its_time(
     assert repair_catalog(logs, table_url, apply=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
-    assert (True, True, True) == tuple(one.is_active for one in entry.generations)
+    assert (False, False, False) == tuple(one.is_announced for one in entry.generations)
     times = tuple(one.opened_ms for one in entry.generations)
     assert (before.generations[0].opened_ms, 5, None) == times
 

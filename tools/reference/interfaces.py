@@ -129,6 +129,7 @@ DOCUMENTS = {
     "verify": render.VERIFY_FIELDS,
     "buckets show": render.BUCKETS_FIELDS,
     "buckets set": render.BUCKET_CHANGE_FIELDS,
+    "buckets retire": render.BUCKET_RETIREMENT_FIELDS,
     "buckets history": render.HISTORY_FIELDS,
     "move plan": render.MOVE_PLAN_FIELDS,
     "move status": render.MOVE_STATUS_FIELDS,

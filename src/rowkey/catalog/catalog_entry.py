@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from hashlib import sha256
 from math import isnan
 
@@ -44,6 +45,19 @@ MAX_STALE_LIMIT_S = 86_400.0
 """The longest allowed time of that; a greater number probably has the wrong unit."""
 
 
+class GenerationPhase(IntEnum):
+    """What clients do under the bucket counts of a generation; no phase follows a later one."""
+
+    ANNOUNCED = 0
+    """All read and delete under it, before any writes."""
+    LIVE = 1
+    """Rows are written under it, or were before a later one became active."""
+    COPIED = 2
+    """Its rows stand under the active generation as well, and are being removed under this one."""
+    RETIRED = 3
+    """No row stands under it, and no client looks for one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Generation:
     """The bucket counts of a table from some time on.
@@ -54,22 +68,31 @@ class Generation:
         splits: the row keys that regions began with when the generation was opened, ascending.
         opened_ms: when that was, milliseconds since 1970; None if the catalog was restored, which
             loses the time and the number of regions.
-        is_active: whether rows are written under it, or were before a later one became active; if
-            not, it is announced: all clients read and delete in it before any client writes.
+        phase: what clients do under it.
     """
 
     number: int
     counts: Mapping[int, int]
     splits: tuple[bytes, ...]
     opened_ms: int | None
-    is_active: bool = True
+    phase: GenerationPhase = GenerationPhase.LIVE
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether no client writes under it yet."""
+        return self.phase is GenerationPhase.ANNOUNCED
+
+    @property
+    def may_have_rows(self) -> bool:
+        """Whether rows may have been written under it that are not removed."""
+        return self.phase in (GenerationPhase.LIVE, GenerationPhase.COPIED)
 
     def is_same(self, other: Generation) -> bool:
         """Return whether both are the same generation, whether announced or already active.
 
         Equal numbers are not enough: a catalog that was lost gives a number once more.
 
-        >>> announced = Generation(2, {0: 32}, (), 1_000, is_active=False)
+        >>> announced = Generation(2, {0: 32}, (), 1_000, GenerationPhase.ANNOUNCED)
         >>> [announced.is_same(Generation(2, {0: count}, (), 1_000)) for count in (32, 64)]
         [True, False]
         """
@@ -83,8 +106,8 @@ class CatalogEntry:
 
     Args:
         declaration: the text of its design file.
-        generations: its bucket counts, oldest first: all under which rows may stand. The last one
-            with `is_active` is written; only the very last may be without.
+        generations: its bucket counts, oldest first. Rows are written under the last one that is
+            not announced, which is live; only the very last may be announced.
         codes: by field, the values that `code` has numbered, as text; the first has the id 1.
         version: how often the entry was written; 0 if it never was.
         max_stale_s: seconds that a client goes on without having read the entry.
@@ -148,27 +171,36 @@ class CatalogEntry:
     @property
     def active_generation(self) -> Generation:
         """The generation under which rows are written: the newest active one."""
-        return next(one for one in reversed(self.generations) if one.is_active)
+        return next(one for one in reversed(self.generations) if not one.is_announced)
 
     @property
     def announced_generation(self) -> Generation | None:
         """The generation that becomes active next, or None."""
         last = self.generations[-1]
-        return None if last.is_active else last
+        return last if last.is_announced else None
 
     @property
     def live_generations(self) -> tuple[Generation, ...]:
         """The generations that rows may stand under: the active one, then the others, newest first.
 
         >>> first = Generation(1, {0: 4}, (), 0)
-        >>> entry = CatalogEntry("", (first, Generation(2, {0: 8}, (), 0, is_active=False)))
+        >>> entry = CatalogEntry("", (first, Generation(2, {0: 8}, (), 0, GenerationPhase(0))))
         >>> [one.number for one in entry.live_generations]
         [1, 2]
         >>> [one.number for one in entry.activate_generation().live_generations]
         [2, 1]
         """
-        others = [one for one in reversed(self.generations) if one is not self.active_generation]
+        others = [
+            one
+            for one in reversed(self.generations)
+            if one is not self.active_generation and one.phase is not GenerationPhase.RETIRED
+        ]
         return (self.active_generation, *others)
+
+    @property
+    def copied_generations(self) -> tuple[Generation, ...]:
+        """The generations whose rows are being removed, oldest first."""
+        return tuple(one for one in self.generations if one.phase is GenerationPhase.COPIED)
 
     def is_successor_of(self, earlier: CatalogEntry) -> bool:
         """Return whether a client that used an earlier entry may use this one from now on.
@@ -188,7 +220,7 @@ class CatalogEntry:
             return False
         pairs = zip(self.generations, earlier.generations, strict=False)
         has_all = len(self.generations) >= len(earlier.generations) and all(
-            mine.is_same(one) and mine.is_active >= one.is_active for mine, one in pairs
+            mine.is_same(one) and mine.phase >= one.phase for mine, one in pairs
         )
         return has_all and (self.version > earlier.version or self._has_same_state(earlier))
 
@@ -198,8 +230,7 @@ class CatalogEntry:
             (
                 one.declaration,
                 one.codes,
-                len(one.generations),
-                one.announced_generation is None,
+                [generation.phase for generation in one.generations],
                 one.move,
             )
             for one in (self, other)
@@ -222,7 +253,7 @@ class CatalogEntry:
             max_stale_s: seconds that clients may go on from now on; None as before.
         """
         number = self.generations[-1].number + 1
-        last = Generation(number, counts, tuple(splits), opened_ms, is_active=False)
+        last = Generation(number, counts, tuple(splits), opened_ms, GenerationPhase.ANNOUNCED)
         stale_s = self.max_stale_s if max_stale_s is None else max_stale_s
         longest_s = max(self.longest_stale_s, stale_s)
         generations = (*self.generations, last)
@@ -233,8 +264,24 @@ class CatalogEntry:
     def activate_generation(self) -> CatalogEntry:
         """Return the entry with the announced generation active."""
         *before, last = self.generations
-        generations = (*before, replace(last, is_active=True))
+        generations = (*before, replace(last, phase=GenerationPhase.LIVE))
         return replace(self, generations=generations, longest_stale_s=self.max_stale_s)
+
+    def advance_earlier_generations(self, phase: GenerationPhase) -> CatalogEntry:
+        """Return the entry with all generations before the active one at least in a phase.
+
+        >>> first, second = (Generation(n, {0: 4 * n}, (), 0) for n in (1, 2))
+        >>> entry = CatalogEntry("", (first, second))
+        >>> retired = entry.advance_earlier_generations(GenerationPhase.RETIRED)
+        >>> [one.number for one in retired.live_generations]
+        [2]
+        """
+        last = self.active_generation.number
+        generations = tuple(
+            replace(one, phase=max(one.phase, phase)) if one.number < last else one
+            for one in self.generations
+        )
+        return replace(self, generations=generations)
 
     @property
     def design(self) -> Design:
@@ -274,7 +321,7 @@ class CatalogEntry:
         """
         counts = format_counts(self.active_generation)
         count_attributes = {COUNTS_ATTRIBUTE: counts} if counts else {}
-        active = [one for one in self.generations if one.is_active]
+        active = [one for one in self.generations if one.may_have_rows]
         if len(active) > 1:
             count_attributes[LIVE_COUNTS_ATTRIBUTE] = " ".join(
                 f"{one.number}:{format_counts(one)}" for one in active

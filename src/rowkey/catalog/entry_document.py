@@ -11,6 +11,7 @@ from rowkey.catalog.catalog_entry import (
     MAX_STALE_LIMIT_S,
     CatalogEntry,
     Generation,
+    GenerationPhase,
 )
 from rowkey.catalog.table_move import MovePhase, TableMove
 from rowkey.durable_files import compute_checksum
@@ -48,7 +49,8 @@ def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = 
                 "counts": {str(place): count for place, count in one.counts.items()},
                 "splits": [split.hex() for split in one.splits],
                 "opened_ms": one.opened_ms,
-                "is_active": one.is_active,
+                "is_active": not one.is_announced,
+                **({} if one.phase <= GenerationPhase.LIVE else {"phase": one.phase.name.lower()}),
             }
             for one in entry.generations
         ],
@@ -153,16 +155,19 @@ def _build_entry(document: dict[str, Any]) -> CatalogEntry:
             None
             if one["opened_ms"] is None
             else _check_whole_number(one["opened_ms"], min_value=0),
-            _check_bool(one.get("is_active", True)),
+            _parse_phase(one),
         )
         for one in document["generations"]
     )
     if not generations:
         raise ValueError("`generations` is empty")
-    if not all(one.is_active for one in generations[:-1]) or not generations[0].is_active:
+    if any(one.is_announced for one in generations[:-1]) or generations[0].is_announced:
         raise ValueError(
             "`is_active` is false in one of `generations` other than the last of several"
         )
+    active = next(one for one in reversed(generations) if not one.is_announced)
+    if active.phase is not GenerationPhase.LIVE:
+        raise ValueError("the last of `generations` that is active is not live")
     codes = {name: tuple(map(_check_text, values)) for name, values in document["codes"].items()}
     stale_s = _check_seconds(document.get("max_stale_s", DEFAULT_MAX_STALE_S))
     longest_s = _check_seconds(document.get("longest_s", stale_s))
@@ -184,6 +189,17 @@ def _build_entry(document: dict[str, Any]) -> CatalogEntry:
         _build_move(document.get("move")),
         _check_text(document.get("moved_from", "")),
     )
+
+
+def _parse_phase(document: dict[str, Any]) -> GenerationPhase:
+    """Return the phase of a generation; one that was never retired has only `is_active`."""
+    if not _check_bool(document.get("is_active", True)):
+        return GenerationPhase.ANNOUNCED
+    name = _check_text(document.get("phase", "live"))
+    phases = {one.name.lower(): one for one in GenerationPhase if one >= GenerationPhase.LIVE}
+    if name not in phases:
+        raise ValueError(f"`phase` is {name!r}, which is none of {', '.join(phases)}")
+    return phases[name]
 
 
 def _build_move(document: Any) -> TableMove | None:

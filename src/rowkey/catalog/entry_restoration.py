@@ -105,7 +105,7 @@ def restore_entry(
     >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
     >>> entry = CatalogEntry.from_design(design, (), 0)
     >>> restore_entry("t", entry.table_attributes, ()).generations
-    (Generation(number=1, counts={0: 4}, splits=(), opened_ms=None, is_active=True),)
+    (Generation(number=1, counts={0: 4}, splits=(), opened_ms=None, phase=<...LIVE: 1>),)
     """
     for name in (MOVE_ATTRIBUTE, MOVED_FROM_ATTRIBUTE):
         if name in attributes:
@@ -118,8 +118,10 @@ def restore_entry(
     live = _read_generations(table, attributes, starts)
     by_number = {one.number: one for one in old_entry.generations} if old_entry else {}
     for one in live:  # the old entry may have it as announced, not yet as active
-        same = one.number in by_number and by_number[one.number].counts == one.counts
-        by_number[one.number] = replace(by_number[one.number], is_active=True) if same else one
+        known = by_number.get(one.number)
+        if known is not None and known.counts == one.counts:
+            one = replace(known, phase=max(known.phase, one.phase))  # noqa: PLW2901
+        by_number[one.number] = one
     generations = tuple(
         by_number[number] for number in sorted(by_number) if number <= live[-1].number
     )

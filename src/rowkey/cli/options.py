@@ -15,6 +15,7 @@ from rowkey import workload
 from rowkey.cli.group import is_quiet
 from rowkey.cli.screen import ProgressBar
 from rowkey.cli.streams import has_standard_input, resolve_input_file
+from rowkey.errors import InvalidArgument
 from rowkey.messages import escape_json, escape_text, shorten_text
 
 if TYPE_CHECKING:
@@ -278,3 +279,32 @@ PROGRESS_OPTION = click.option(
     show_default=True,
     help="How progress is shown, on stderr.",
 )
+
+
+NO_LIMIT = "none"
+
+
+def parse_limit(
+    option: str, text: str, example: str, parse: Callable[[str], float]
+) -> float | None:
+    """Return the limit that an option gives to a copy of rows; None for `none`.
+
+    Args:
+        example: a limit, for the message.
+        parse: parses a limit.
+
+    Raises:
+        InvalidArgument: it is neither, or not above 0.
+    """
+    if text == NO_LIMIT:
+        return None
+    try:
+        limit = parse(text)
+    except InvalidArgument as refusal:
+        what, allowed = refusal.mistake.problem, refusal.mistake.expected
+    else:
+        if limit > 0:
+            return limit
+        what, allowed = f"{text} copies nothing", "a limit above 0"
+    remedy = f"Write {option} {example}, or {option} {NO_LIMIT}."
+    raise InvalidArgument(option, what, allowed, remedy)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
+    from rowkey.move.bucket_retirement import BucketRetirement, BucketRetirementResult
     from rowkey.move.collisions import (
         Collision,
         CollisionResult,
@@ -35,6 +36,7 @@ else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
+            "bucket_retirement": "BucketRetirement BucketRetirementResult",
             "collisions": "Collision CollisionResult find_collisions has_distinct_places",
             "copier": "CopyResult RowCopier",
             "copying": "TransferResult transfer_table",
@@ -55,6 +57,8 @@ else:
     )
 
 __all__ = [
+    "BucketRetirement",
+    "BucketRetirementResult",
     "Collision",
     "CollisionResult",
     "CopyInterval",

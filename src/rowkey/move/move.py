@@ -263,9 +263,10 @@ class Move:
         def announce(entry: CatalogEntry) -> CatalogEntry:
             if entry.move is not None:
                 return entry
-            if entry.announced_generation is not None:
+            if entry.announced_generation is not None or entry.copied_generations:
                 what = "a change of its number of buckets is under way"
-                raise Conflict(f"table {self.source_name}", what, remedy="Wait until it is done.")
+                remedy = "Wait until it is done, or finish it: rowkey buckets show says how."
+                raise Conflict(f"table {self.source_name}", what, remedy=remedy)
             return replace(entry, move=new)
 
         self.record.remove_notes()

@@ -182,6 +182,14 @@ def _check_catalog(table: Table, target: Design) -> Iterator[Finding]:
             "move.await_buckets", "Wait until the change of the number of buckets is complete."
         )
         yield Finding.from_mistake(Mistake("buckets", what, allowed, remedy))
+    if entry.copied_generations:
+        what = Message(
+            "move.bucket_retirement",
+            "rows are being removed from the places that earlier numbers of buckets gave them",
+        )
+        allowed = Message("move.no_bucket_change", "no change under way")
+        remedy = Message("move.finish_retirement", "Finish that first: rowkey buckets retire.")
+        yield Finding.from_mistake(Mistake("buckets", what, allowed, remedy))
     if table.get_state().has_several_counts:
         what = Message(
             "move.several_counts",

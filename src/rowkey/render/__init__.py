@@ -126,14 +126,17 @@ if TYPE_CHECKING:
     )
     from rowkey.render.table_status import (
         BUCKET_CHANGE_FIELDS,
+        BUCKET_RETIREMENT_FIELDS,
         BUCKETS_FIELDS,
         HISTORY_FIELDS,
         build_bucket_change_document,
+        build_bucket_retirement_document,
         build_buckets_document,
         build_count_document,
         build_history_document,
         build_regions_document,
         format_bucket_change,
+        format_bucket_retirement,
         format_buckets,
         format_history,
         format_regions,
@@ -217,7 +220,8 @@ else:
                 "format_undecodable_rows format_undeclared_cells"
             ),
             "table_status": (
-                "BUCKETS_FIELDS BUCKET_CHANGE_FIELDS HISTORY_FIELDS build_buckets_document "
+                "BUCKETS_FIELDS BUCKET_CHANGE_FIELDS BUCKET_RETIREMENT_FIELDS HISTORY_FIELDS "
+                "build_buckets_document build_bucket_retirement_document format_bucket_retirement "
                 "format_buckets build_bucket_change_document format_bucket_change "
                 "build_count_document build_history_document format_history build_regions_document "
                 "format_regions"
@@ -233,6 +237,7 @@ __all__ = [
     "ADVICE_FIELDS",
     "BUCKETS_FIELDS",
     "BUCKET_CHANGE_FIELDS",
+    "BUCKET_RETIREMENT_FIELDS",
     "CHECK_FIELDS",
     "COMPARISON_FIELDS",
     "COUNT_FIELDS",
@@ -266,6 +271,7 @@ __all__ = [
     "Translator",
     "build_advice_document",
     "build_bucket_change_document",
+    "build_bucket_retirement_document",
     "build_buckets_document",
     "build_check_document",
     "build_comparison_document",
@@ -306,6 +312,7 @@ __all__ = [
     "format_advice",
     "format_advised_design",
     "format_bucket_change",
+    "format_bucket_retirement",
     "format_buckets",
     "format_check",
     "format_companion_repairs",

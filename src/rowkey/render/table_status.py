@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from rowkey.catalog import GenerationPhase
 from rowkey.render.documents import FORMAT_VERSION
 from rowkey.render.undeclared_cells import build_undeclared_document, build_undecodable_document
 
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from rowkey.catalog import Generation
     from rowkey.design import Design
     from rowkey.engines import RegionRequestCounts
-    from rowkey.table import BucketChangeResult, BucketCounts, Scan
+    from rowkey.move import BucketRetirementResult
+    from rowkey.table import BucketChangeResult, BucketCounts, ReadCostChange, Scan
 
 
 def build_count_document(scan: Scan, rows: int) -> dict[str, Any]:
@@ -83,7 +85,8 @@ HISTORY_FIELDS = {
     "generations[].parts": "the parts of the key that count, with the numbers of the generation",
     "generations[].opened_ms": "when it was announced, milliseconds since 1970; null if lost",
     "generations[].regions": "regions that there were then; null if that is lost",
-    "generations[].state": "`active` for new rows, `live` if rows may be in it, or `announced`",
+    "generations[].state": "`active` for new rows, `live` if rows may be in it, `announced`, "
+    "`copied` while its rows are being removed from their earlier places, or `retired`",
 }
 
 BUCKET_CHANGE_FIELDS = {
@@ -103,6 +106,21 @@ BUCKET_CHANGE_FIELDS = {
 }
 
 
+BUCKET_RETIREMENT_FIELDS = {
+    "format": "version of this document",
+    "table": "name of the table",
+    "generation": "number of the generation that all rows stand under now",
+    "retired[]": "numbers of the generations that were retired",
+    "moved_rows": "rows that this call removed from earlier places",
+    "gets.before": "row keys that a get tried",
+    "gets.after": "row keys that it tries from now on",
+    "scans.before": "ranges that a scan of all rows read",
+    "scans.after": "ranges that it reads from now on",
+    "reads.*.before": "ranges that a declared read read at most, by its name",
+    "reads.*.after": "ranges that it reads at most from now on",
+}
+
+
 def build_buckets_document(buckets: BucketCounts) -> dict[str, Any]:
     """Return the bucket counts of a table as `rowkey buckets show -f json` prints them."""
     last = buckets.generations[-1]
@@ -110,7 +128,7 @@ def build_buckets_document(buckets: BucketCounts) -> dict[str, Any]:
         "format": FORMAT_VERSION,
         "table": buckets.table,
         "generation": buckets.active_generation,
-        "announced": None if last.is_active else last.number,
+        "announced": last.number if last.is_announced else None,
         "parts": [
             {
                 "place": part.part_index,
@@ -131,15 +149,18 @@ def build_buckets_document(buckets: BucketCounts) -> dict[str, Any]:
 
 def format_buckets(buckets: BucketCounts) -> Iterator[str]:
     """Yield the bucket counts of a table in about a dozen lines of text."""
-    active_count = sum(generation.is_active for generation in buckets.generations)
+    active_count = sum(one.may_have_rows for one in buckets.generations)
     note = "" if active_count == 1 else f"; rows were written in {active_count} generations"
     yield f"table       {buckets.table}"
     yield f"generation  {buckets.active_generation} of the bucket counts is active{note}"
     for generation in buckets.generations:
-        if not generation.is_active:
+        if generation.is_announced:
             counts = ", ".join(map(str, generation.counts.values()))
             step = "run buckets set with the same number to finish"
             yield f"announced   {generation.number}, with {counts}: {step}"
+        if generation.phase is GenerationPhase.COPIED:
+            step = "run buckets retire to finish"
+            yield f"retiring    {generation.number}, whose rows were copied: {step}"
     for part in buckets.parts:
         older_counts = " and ".join(map(str, part.live_counts[1:]))
         note = f"; older rows may use {older_counts}" if older_counts else ""
@@ -193,10 +214,9 @@ def format_history(buckets: BucketCounts) -> Iterator[str]:
 
 
 def _find_generation_state(buckets: BucketCounts, generation: Generation) -> str:
-    """Return whether a generation is announced, active, or live with older rows."""
-    if not generation.is_active:
-        return "announced"
-    return "active" if generation.number == buckets.active_generation else "live"
+    """Return the phase of a generation, `active` if rows are written under it."""
+    is_active = generation.number == buckets.active_generation
+    return "active" if is_active else generation.phase.name.lower()
 
 
 def build_bucket_change_document(table: str, result: BucketChangeResult) -> dict[str, Any]:
@@ -208,9 +228,7 @@ def build_bucket_change_document(table: str, result: BucketChangeResult) -> dict
         "buckets": {"before": result.count_before, "after": result.count_after},
         "generation": result.generation,
         "regions_split": result.regions_split,
-        "gets": _build_pair(result.keys_per_get),
-        "scans": _build_pair(result.ranges_per_scan),
-        "reads": {name: _build_pair(pair) for name, pair in result.ranges_per_read.items()},
+        **_build_read_costs(result),
     }
 
 
@@ -219,6 +237,46 @@ def format_bucket_change(table: str, result: BucketChangeResult) -> Iterator[str
     regions = _format_count(result.regions_split, "region")
     yield f"{table}: {result.part} in place of {result.count_before:,}; {regions} split"
     yield "from now on, to find earlier rows too:"
+    yield from _format_read_costs(result)
+
+
+def build_bucket_retirement_document(table: str, result: BucketRetirementResult) -> dict[str, Any]:
+    """Return a retirement of bucket counts as `rowkey buckets retire -f json` prints it."""
+    return {
+        "format": FORMAT_VERSION,
+        "table": table,
+        "generation": result.generation,
+        "retired": list(result.retired_generations),
+        "moved_rows": result.moved_rows,
+        **_build_read_costs(result),
+    }
+
+
+def format_bucket_retirement(table: str, result: BucketRetirementResult) -> Iterator[str]:
+    """Yield what a retirement of bucket counts did, and what reads cost from now on."""
+    if not result.retired_generations:
+        yield f"{table}: all rows have one number of buckets; nothing to do"
+        return
+    retired = " and ".join(map(str, result.retired_generations))
+    rows = _format_count(result.moved_rows, "row")
+    generations = "generation" if len(result.retired_generations) == 1 else "generations"
+    moved = f"{rows} moved to generation {result.generation}"
+    yield f"{table}: {generations} {retired} retired; {moved}"
+    yield "from now on:"
+    yield from _format_read_costs(result)
+
+
+def _build_read_costs(result: ReadCostChange) -> dict[str, Any]:
+    """Return what reads cost before and after a change of bucket counts."""
+    return {
+        "gets": _build_pair(result.keys_per_get),
+        "scans": _build_pair(result.ranges_per_scan),
+        "reads": {name: _build_pair(pair) for name, pair in result.ranges_per_read.items()},
+    }
+
+
+def _format_read_costs(result: ReadCostChange) -> Iterator[str]:
+    """Yield a line for a get, a scan of all rows, and each declared read."""
     yield (
         f"  a get tries {_format_count(result.keys_per_get[1], 'row key')} in place of "
         f"{result.keys_per_get[0]:,}"

@@ -11,7 +11,12 @@ from rowkey.table.companions.companion_repair import (
 from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.generations.bucket_change import BucketChange, BucketChangeResult
-from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
+from rowkey.table.generations.bucket_counts import (
+    BucketCounts,
+    CountedPart,
+    ReadCostChange,
+    compare_read_costs,
+)
 from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.lifecycle import create_table, drop_table, open_table
 from rowkey.table.moves.carried_columns import CarriedColumns, StayReason
@@ -57,6 +62,7 @@ __all__ = [
     "GenerationState",
     "GenerationTracker",
     "MoveFollower",
+    "ReadCostChange",
     "RowTranslator",
     "Scan",
     "SlotMapping",
@@ -71,6 +77,7 @@ __all__ = [
     "build_row_mutations",
     "build_table_spec",
     "check_table_name",
+    "compare_read_costs",
     "compute_load_salts",
     "compute_wait_s",
     "create_table",

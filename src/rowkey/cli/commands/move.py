@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from rowkey.cli.options import (
     FILE_PATH,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
+    parse_limit,
     print_errors,
     print_json,
     print_lines,
@@ -66,7 +67,6 @@ OPTION_STEPS = {
 """The steps that each option belongs to."""
 LOCKING_STEPS = ("run", "verify", "cutover", "rollback", "finish")
 """The steps that only one process at a time can work on."""
-NO_LIMIT = "none"
 STDERR = 2
 """The file descriptor of standard error."""
 
@@ -437,9 +437,9 @@ class _StepRunner:
 
         limits = {}
         if (text := self.options["rows"]) is not None:
-            limits["rows_per_s"] = _parse_limit("--rows", text, "20000/s", parse_rate)
+            limits["rows_per_s"] = parse_limit("--rows", text, "20000/s", parse_rate)
         if (text := self.options["max_p99"]) is not None:
-            limits["max_p99_ms"] = _parse_limit(
+            limits["max_p99_ms"] = parse_limit(
                 "--max-p99", text, "50ms", lambda one: parse_duration(one).nanoseconds / 1e6
             )
         return limits
@@ -474,28 +474,6 @@ def _print_advice(lines: Iterable[str]) -> None:
     """Print notes on standard error, below the result."""
     sys.stdout.flush()
     print_notes(lines)
-
-
-def _parse_limit(
-    option: str, text: str, example: str, parse: Callable[[str], float]
-) -> float | None:
-    """Return a limit; None for `none`.
-
-    Raises:
-        InvalidArgument: it is neither, or not above 0.
-    """
-    if text == NO_LIMIT:
-        return None
-    try:
-        limit = parse(text)
-    except InvalidArgument as refusal:
-        what, allowed = refusal.mistake.problem, refusal.mistake.expected
-    else:
-        if limit > 0:
-            return limit
-        what, allowed = f"{text} copies nothing", "a limit above 0, or rowkey move pause"
-    remedy = f"Write {option} {example}, or {option} {NO_LIMIT}."
-    raise InvalidArgument(option, what, allowed, remedy)
 
 
 def _parse_share(text: str | None) -> float:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument, RowkeyError, Unavailable
-from rowkey.move import Move, SwitchResult, VerificationResult
+from rowkey.move import BucketRetirement, Move, SwitchResult, VerificationResult
 from rowkey.portal.live.watched_table import Reading
 from rowkey.portal.server.requests import PortalRequest
 from rowkey.portal.server.routes import PortalRoute
@@ -20,11 +20,13 @@ from rowkey.portal.users.roles import Role
 from rowkey.render import (
     FORMAT_VERSION,
     build_bucket_change_document,
+    build_bucket_retirement_document,
     build_move_plan_document,
     build_move_status_document,
     build_move_switch_document,
     build_move_verification_document,
     format_bucket_change,
+    format_bucket_retirement,
     format_move_plan,
     format_move_switch,
     format_move_verification,
@@ -232,6 +234,19 @@ def set_buckets(request: PortalRequest) -> Response:
     return _begin(request, "buckets set", work, count=count)
 
 
+def retire_buckets(request: PortalRequest) -> Response:
+    """Begin to move the rows of earlier numbers of buckets to their current places."""
+
+    def work(task: TableTask) -> TaskResult:
+        with request.portal.engines.open_table(request.path_values["name"]) as table:
+            result = BucketRetirement(table, progress=task.report).run()
+            name = table.design.table
+        document = build_bucket_retirement_document(name, result)
+        return document, format_bucket_retirement(name, result)
+
+    return _begin(request, "buckets retire", work)
+
+
 def plan_move(request: PortalRequest) -> Response:
     """Begin to find out what a move will do and what blocks it, which changes nothing."""
     design = _read_design(request)
@@ -427,6 +442,7 @@ ROUTES = [
     PortalRoute("/tables/{name}/operations", show_operations),
     PortalRoute("/tables/{name}/operations/events", send_events),
     PortalRoute("/tables/{name}/buckets", set_buckets, "POST", Role.OPERATOR),
+    PortalRoute("/tables/{name}/buckets/retire", retire_buckets, "POST", Role.OPERATOR),
     PortalRoute("/tables/{name}/move/plan", plan_move, "POST", Role.OPERATOR),
     PortalRoute("/tables/{name}/move/run", run_move, "POST", Role.OPERATOR),
     PortalRoute("/tables/{name}/move/throttle", throttle_copy, "POST", Role.OPERATOR),

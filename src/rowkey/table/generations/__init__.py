@@ -1,6 +1,6 @@
 """Changes of a table's bucket counts while clients use it: generations that live side by side.
 
-The catalog entry lists all generations that a table has had, and rows stay where they were written.
-Nothing retires a generation yet: no record says under which counts no row is left. So reads look
-under the old counts for the life of the table; `rowkey.move` copies the rows to a table with one.
+The catalog entry lists all generations that a table has had, and rows stay where they were written,
+so reads look under all counts. `rowkey.move.bucket_retirement` moves the rows to their current
+places, and retires the earlier generations.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ from rowkey.table.generations.activation import (
     write_attributes,
 )
 from rowkey.table.generations.bucket_counts import (
-    compute_fan_out,
+    ReadCostChange,
+    compare_read_costs,
     find_distinguishing_fields,
     list_counted_parts,
 )
@@ -41,8 +42,8 @@ OTHERWISE_REMEDY = "Otherwise move the rows to a table with another key: rowkey 
 """What to do if no other number of buckets will do."""
 
 
-@dataclass(frozen=True, slots=True)
-class BucketChangeResult:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketChangeResult(ReadCostChange):
     """The result of a change of the number of buckets, and what reads cost before and after.
 
     Args:
@@ -51,10 +52,6 @@ class BucketChangeResult:
         count_after: its bucket count now.
         generation: the number of the generation that is active now.
         regions_split: how many regions were split.
-        keys_per_get: row keys that a get tries, before and after.
-        ranges_per_scan: ranges that a scan of all rows reads, before and after.
-        ranges_per_read: ranges that each declared read reads at most, before and after, by its
-            name.
     """
 
     part: str
@@ -62,9 +59,6 @@ class BucketChangeResult:
     count_after: int
     generation: int
     regions_split: int
-    keys_per_get: tuple[int, int]
-    ranges_per_scan: tuple[int, int]
-    ranges_per_read: Mapping[str, tuple[int, int]]
 
 
 class BucketChange:
@@ -178,7 +172,7 @@ class BucketChange:
     ) -> tuple[Generation, Generation] | None:
         """Return two generations whose cells could not be ordered under a count, or None."""
         entry = self.state_before.entry
-        active = [one for one in entry.generations if one.is_active]
+        active = [one for one in entry.generations if one.may_have_rows]
         return find_tied_generations(
             self.state_before.active_design,
             active,
@@ -249,24 +243,13 @@ class BucketChange:
             count_after=after.entry.active_generation.counts[place],
             generation=after.entry.active_generation.number,
             regions_split=regions,
-            keys_per_get=(before.place_count, after.place_count),
-            ranges_per_scan=(
-                compute_fan_out(before.combined_design),
-                compute_fan_out(after.combined_design),
-            ),
-            ranges_per_read={
-                one.name: (
-                    compute_fan_out(before.combined_design, one),
-                    compute_fan_out(after.combined_design, one),
-                )
-                for one in after.combined_design.reads
-            },
+            **compare_read_costs(before, after),
         )
 
     def _build_previous_state(self) -> GenerationState:
         """Return the table's state before the change was announced, by this or another client."""
         entry = self.state_before.entry
-        generations = tuple(one for one in entry.generations if one.is_active)
+        generations = tuple(one for one in entry.generations if not one.is_announced)
         return self.table.tracker.build_state(replace(entry, generations=generations))
 
     @property
@@ -291,6 +274,10 @@ class BucketChange:
         if entry.move is not None or entry.moved_from:
             what = "its rows are being moved to another table, or from one"
             remedy = "Finish the move, or give it up: rowkey move finish."
+            raise Conflict(f"table {self._table_name}", what, remedy=remedy)
+        if entry.copied_generations:
+            what = "the rows of its earlier numbers of buckets are being removed from their places"
+            remedy = "Finish that first: rowkey buckets retire."
             raise Conflict(f"table {self._table_name}", what, remedy=remedy)
         announced = entry.announced_generation
         if announced is not None and announced.counts == self.counts:

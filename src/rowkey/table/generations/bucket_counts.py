@@ -30,7 +30,7 @@ class CountedPart:
         notation: the part as it is written, with the active count.
         count: the active count, under which rows are written.
         live_counts: the counts that rows may be stored under, the active one first.
-        notations: the part as it is written with each of these counts.
+        notations: the part as it is written with each count that it has had.
         distinguishing_fields: the fields by which it distinguishes rows that are otherwise equal;
             it cannot get another number if there are any.
     """
@@ -50,7 +50,7 @@ class BucketCounts:
     Args:
         table: its name.
         parts: the parts of its key that have a count.
-        generations: the generations that rows may be stored under, oldest first.
+        generations: all generations that the table has had, oldest first.
         active_generation: the number of the generation under which rows are written.
         max_stale_s: seconds that a client goes on without the catalog.
         longest_stale_s: seconds that some may still go on: more while a shorter time is announced.
@@ -86,12 +86,43 @@ class BucketCounts:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCostChange:
+    """What reads cost before and after a change of the numbers of buckets.
+
+    Args:
+        keys_per_get: row keys that a get tries, before and after.
+        ranges_per_scan: ranges that a scan of all rows reads, before and after.
+        ranges_per_read: ranges that each declared read reads at most, before and after, by its
+            name.
+    """
+
+    keys_per_get: tuple[int, int]
+    ranges_per_scan: tuple[int, int]
+    ranges_per_read: Mapping[str, tuple[int, int]]
+
+
+def compare_read_costs(before: GenerationState, after: GenerationState) -> dict[str, Any]:
+    """Return the fields of a `ReadCostChange` from one state of a table to another."""
+    designs = before.combined_design, after.combined_design
+    reads = {one.name: one for one in after.combined_design.reads}
+    return {
+        "keys_per_get": (before.place_count, after.place_count),
+        "ranges_per_scan": tuple(map(compute_fan_out, designs)),
+        "ranges_per_read": {
+            name: tuple(compute_fan_out(design, one) for design in designs)
+            for name, one in reads.items()
+        },
+    }
+
+
 def _build_counted_part(state: GenerationState, part_index: int) -> CountedPart:
     """Return the description of a part of the key that has a count."""
     design, entry = state.active_design, state.entry
     counts = tuple(dict.fromkeys(one.counts[part_index] for one in entry.live_generations))
+    had = {one.counts[part_index] for one in entry.generations}
     texts = {
-        count: str(design.replace_term_counts({part_index: count})[part_index]) for count in counts
+        count: str(design.replace_term_counts({part_index: count})[part_index]) for count in had
     }
     active_count = entry.active_generation.counts[part_index]
     return CountedPart(
