@@ -396,6 +396,19 @@ def test_nothing_is_written_once_the_buckets_are_changed_by_another_client(
     assert before == list_raw_rows(in_memory)
 
 
+def test_changes_whose_key_is_a_digest_are_not_refused_when_a_count_is_retired() -> None:
+    """No key must be built again where no place is new, so that none must be decoded."""
+    key = "[bucket(digest(host, 4), 16)][digest(host, 4)][ts]"
+    with open_client(build_design(key, splits=None), "memory:", ManualClock()) as table:
+        put_all(table, ROWS)
+        set_buckets(table, 32)
+        with table.batch() as batch:
+            batch.replace({**ROWS[0], "note": None})
+            batch.delete(ROWS[1])
+            retire_buckets(table)
+        assert [{**ROWS[0], "note": None}, None] == table.get_many(ROWS[:2])
+
+
 def test_a_limit_of_rows_is_kept(in_memory: Table) -> None:
     """The rows that move are written at the given rate."""
     time = ManualClock()

@@ -26,8 +26,7 @@ from move.test_sleeping_clients import (
 from reliability.record import record
 from rowkey.cells import CellType, RowCells
 from rowkey.engines import get_time_ms
-from rowkey.table.companions.joint_writes import JointWriteState
-from rowkey.table.moves.double_writes import DoubleWriteState
+from rowkey.table.joint_writes import JointWriteState, WrittenChange
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.table import Table
@@ -159,35 +158,38 @@ def write_and_forget(table: Table, build_change: Any, row: Any, *, sync: bool | 
 def plant_copy_only() -> Iterator[None]:
     """Let clients write only the table that they read."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DoubleWriteState, "load_order", property(lambda state: (state.primary,)))
-        patch.setattr(DoubleWriteState, "mirror_change", lambda *_: None)
+        patch.setattr(JointWriteState, "load_order", property(lambda state: (state.primary,)))
+        patch.setattr(JointWriteState, "mirror_change", lambda *_: None)
         yield
 
 
 @contextmanager
 def plant_no_deletes() -> Iterator[None]:
     """Let clients write no deletes to the other table."""
-    send = JointWriteState.send_to_table
+    send = JointWriteState._send_to_table
 
     def send_puts(
-        state: Any, index: int, stamped: Sequence[Sequence[list[RowCells]]], *, sync: bool | None
+        state: Any, index: int, stamped: Sequence[WrittenChange], sync: bool | None
     ) -> None:
-        if state.states[index] is not getattr(state, "primary", state.states[index]):
+        if state.states[index] is not state.primary:
             stamped = [
                 [
-                    [
-                        RowCells(one.row, [c for c in one.cells if c.cell_type is CellType.PUT])
-                        for one in mutations
-                        if any(c.cell_type is CellType.PUT for c in one.cells)
-                    ]
-                    for mutations in tables
+                    (
+                        one,
+                        [
+                            RowCells(m.row, [c for c in m.cells if c.cell_type is CellType.PUT])
+                            for m in mutations
+                            if any(c.cell_type is CellType.PUT for c in m.cells)
+                        ],
+                    )
+                    for one, mutations in tables
                 ]
                 for tables in stamped
             ]
-        send(state, index, stamped, sync=sync)
+        send(state, index, stamped, sync)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(JointWriteState, "send_to_table", send_puts)
+        patch.setattr(JointWriteState, "_send_to_table", send_puts)
         yield
 
 

@@ -206,8 +206,8 @@ def test_an_existing_table_with_the_name_of_the_target_blocks_the_move() -> None
         assert ("error", "table") in find_severities(plan_move(table, build_target()))
 
 
-def test_a_table_with_companions_cannot_be_moved(tmp_path: Path) -> None:
-    """Neither a table with companions nor a companion can move."""
+def test_a_table_moves_to_a_design_with_the_same_companions_only(tmp_path: Path) -> None:
+    """Other companions are refused, and a companion does not move by itself."""
     main = write_designs(tmp_path)
     with rowkey.open(main, "memory:") as table:
         assert ("error", "companions") in find_severities(plan_move(table, build_target()))

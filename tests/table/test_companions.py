@@ -22,7 +22,7 @@ from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.engines import open_engine
 from rowkey.errors import RowError, Unavailable
 from rowkey.table import Batch, TableWithCompanions, drop_table, load_file, repair_companions
-from rowkey.table.companions.joint_writes import JointWriteState
+from rowkey.table.joint_writes import JointWriteState
 from rowkey.table.row_writer import RowWriter
 from table.companion_tables import (
     CODED,

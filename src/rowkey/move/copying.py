@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase
 from rowkey.engines import get_time_ms
-from rowkey.errors import Conflict, InvalidDesign
+from rowkey.errors import Conflict, InvalidDesign, Mistake
 from rowkey.move.copier import CopyResult, RowCopier
 from rowkey.move.copy_progress import load_progress, save_progress
 from rowkey.move.design_comparison import compare_designs
@@ -80,6 +80,9 @@ def transfer_table(
     renamed = rename_design(target.design, f"{name}_2")
     compared = compare_designs(source.design, renamed, has_splits=True)
     blocking = [one.to_mistake() for one in compared if one.severity == "error"]
+    if source.companions or target.companions:
+        what = "tables with companions are not copied to another engine"
+        blocking.append(Mistake("companions", what, "", "Copy to a table without, then add them."))
     if blocking:
         raise InvalidDesign(blocking)
     record, target_id = MoveRecord(source.catalog, name), target.lease.last_entry.table_id

@@ -66,21 +66,20 @@ def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Itera
         allowed = Message("move.other_name", "another name")
         remedy = Message("move.give_name", "Give the target a name of its own.")
         yield Finding.from_mistake(Mistake("table", what, allowed, remedy))
-    sides = (Message("move.source", "source"), Message("move.target", "target"))
-    for side, design in zip(sides, (source, target), strict=True):
-        if companions := design.declaration.companions:
-            what = Message(
-                "move.companions",
-                "the {side} has the companions {names}, which cannot move",
-                side=side,
-                names=", ".join(companions),
-            )
-            allowed = Message("move.no_companions", "a design without companions")
-            remedy = Message(
-                "move.declare_companions",
-                "Move without companions, and declare them again afterwards.",
-            )
-            yield Finding.from_mistake(Mistake("companions", what, allowed, remedy))
+    names = [", ".join(sorted(one.declaration.companions)) for one in (source, target)]
+    if names[0] != names[1]:
+        what = Message(
+            "move.companions",
+            "the table has {mine} as companions, the target {others}",
+            mine=names[0] or Message("move.none", "none"),
+            others=names[1] or Message("move.none", "none"),
+        )
+        allowed = Message("move.same_companions", "the companions of the table, which stay")
+        remedy = Message(
+            "move.declare_companions",
+            "Declare them in the new design; add or drop one before the move, or after it.",
+        )
+        yield Finding.from_mistake(Mistake("companions", what, allowed, remedy))
     if not has_splits and (target.splits.needs_sample or target.splits.needs_count):
         lacks = (
             Message("move.a_sample", "a sample")

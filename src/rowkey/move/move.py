@@ -777,6 +777,8 @@ class Move:
         if not self.engine.has_table(kept):
             what = f"it is missing, so {dropped} has the only rows and is not dropped"
             raise Unavailable(f"table {kept}", what, remedy=f"Restore {kept}, and finish again.")
+        if move.is_target_primary:
+            self._name_main_table(kept)
         if self.engine.has_table(dropped):
             self.engine.drop_table(dropped)
         self.record.add_to_history("finished", dropped=dropped)
@@ -792,6 +794,22 @@ class Move:
             self.record.change(lambda entry: replace(entry, move=None))
         reconcile_attributes(self.record.catalog, kept, self.engine.open_table(kept))
         return dropped
+
+    def _name_main_table(self, name: str) -> None:
+        """Note in the companions of the table that was moved what their main table is now."""
+        for companion in MoveRecord(self.record.catalog, name).read_entry().companion_names:
+            if not self.engine.has_table(companion):
+                continue
+            with TableLocation(
+                self.engine, companion, self.url, catalog=self._catalog_url
+            ) as place:
+                MoveRecord(place.catalog, companion).change(
+                    lambda entry: (
+                        entry if entry.companion_of == name else replace(entry, companion_of=name)
+                    )
+                )
+                store = self.engine.open_table(companion)
+                reconcile_attributes(place.catalog, companion, store)
 
     def _restore_attributes(self, name: str) -> None:
         """Let the compactions of the table that is kept drop deletes again."""

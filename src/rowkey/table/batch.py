@@ -12,7 +12,7 @@ from rowkey.table.row_classes import merge_values, to_mapping
 from rowkey.table.row_writer import RowWriter
 
 if TYPE_CHECKING:
-    from rowkey.table.companions.joint_writes import WritableTable
+    from rowkey.table.joint_writes import WritableTable
     from rowkey.table.row_writer import ChangeBuilder
 
 DEFAULT_BATCH_ROWS = 1_000

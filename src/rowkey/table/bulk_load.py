@@ -21,8 +21,8 @@ from rowkey.messages import pluralize
 from rowkey.open_file_limit import explain_shortage
 from rowkey.progress import Progress, ReportProgress
 from rowkey.rows import build_cell_blocks
-from rowkey.table.companions.joint_writes import WritableTable, WriteState
 from rowkey.table.generations.activation import reconcile_attributes
+from rowkey.table.joint_writes import WritableTable, WriteState
 from rowkey.table.row_writer import to_row_error
 from rowkey.workload import (
     DistinctCounter,
@@ -163,15 +163,17 @@ def _put_rows(
         salts = compute_load_salts(design, rows) if design.key.is_salted else None
         blocks = build_cell_blocks(design.layout, rows, timestamp=timestamp, salts=salts)
         encoded.append((one.writer.store, blocks))
+        if one is state.primary:
+            row_keys = blocks[0].rows
     for store, blocks in encoded:
         if store.row_clock is not state.writer.clock:
             store.row_clock.advance_to(timestamp)
         store.load_blocks(blocks)
-    state.mirror_loaded_rows(blocks[0].rows)
+    state.mirror_loaded_rows(row_keys)
     if key_counter is not None:
         from rowkey.keys import SlicedByteColumn, compute_fingerprints
 
-        keys = SlicedByteColumn.from_list(blocks[0].rows.to_pylist())
+        keys = SlicedByteColumn.from_list(row_keys.to_pylist())
         key_counter.add(compute_fingerprints(keys))
 
 

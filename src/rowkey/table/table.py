@@ -20,10 +20,10 @@ from rowkey.progress import ReportProgress
 from rowkey.schema import Condition
 from rowkey.table.batch import DEFAULT_BATCH_ROWS, Batch
 from rowkey.table.bulk_load import load_blocks
-from rowkey.table.companions.joint_writes import WriteState
 from rowkey.table.generations.bucket_change import BucketChange, BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts
 from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
+from rowkey.table.joint_writes import WriteState
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.read_modify_write import ReadModifyWrite
 from rowkey.table.row_classes import build_row_factory, merge_values, to_mapping

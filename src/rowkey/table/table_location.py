@@ -506,7 +506,7 @@ class TableLocation:
         Raises:
             InvalidArgument: it is opened as a companion of a table, and is none of it.
         """
-        if self.companion_of and entry.companion_of != self.companion_of:
+        if self.companion_of and self.companion_of not in self._list_main_tables(entry):
             of = f"a companion of {entry.companion_of}" if entry.companion_of else "no companion"
             what = f"the table {design.table} exists already and is {of}, so it may have other rows"
             remedy = f"Drop it, or give the companion of {self.companion_of} another name."
@@ -517,6 +517,16 @@ class TableLocation:
                 follower, self.engine, self.catalog, main_table=entry.companion_of
             )
         return Table(follower, self.engine, self.catalog)
+
+    def _list_main_tables(self, entry: CatalogEntry) -> tuple[str, ...]:
+        """Return the main table of a companion, and the one to which its rows were moved.
+
+        A move that is being finished has not given the companion the new name yet.
+        """
+        main = entry.companion_of
+        main_entry = self.catalog.read(main) if main else None
+        moved = () if main_entry is None else (find_used_table(self.catalog, main, main_entry),)
+        return (main, *moved)
 
     def open_source(self) -> GenerationTracker:
         """Open the table by its name for a mover, which reads and writes it and no other table."""

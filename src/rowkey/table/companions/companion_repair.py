@@ -21,7 +21,7 @@ from rowkey.catalog import add_companions, extend_companions, mark_filled
 from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
 from rowkey.design import Design
 from rowkey.engines import get_time_ms, open_engine
-from rowkey.errors import DesignRefused
+from rowkey.errors import Conflict, DesignRefused
 from rowkey.open_file_limit import explain_shortage
 from rowkey.progress import Progress, ReportProgress, ignore_progress
 from rowkey.rows import UndeclaredCells
@@ -163,6 +163,7 @@ def _create_missing(design: Design, url: str) -> None:
 
     Raises:
         DesignRefused: the regions of one depend on a sample; nothing is changed.
+        Conflict: the table is to have more companions, and its rows are being moved.
     """
     companions = design.read_companions()
     with open_engine(url, create=False) as engine, ExitStack() as stack:
@@ -180,6 +181,9 @@ def _create_missing(design: Design, url: str) -> None:
         extend_companions(known_entry, design)  # refuses a wrong design before anything is created
         known = known_entry.companion_names
         new = {name: one for name, one in companions.items() if name not in known}
+        if new and (known_entry.move is not None or known_entry.moved_from):
+            what = f"its rows are being moved, so it cannot get the companions {', '.join(new)} now"
+            raise Conflict(f"table {design.table}", what, remedy="Finish the move first.")
         opener.create_missing(new, get_time_ms, are_filling=True)
         entry = add_companions(location.catalog, design)
         if new:
@@ -247,7 +251,7 @@ class _Comparison:
             if one.lease.last_entry.is_filling
         }
         for rows in self._scan_rows(self.table, UndeclaredCells()):
-            states = self.table.get_write_state().states
+            states = self.table.get_states()
             cells = _read_cells(states[0], rows)
             for name, number in filling.items():
                 states[number].assign_ids(rows)
@@ -269,9 +273,7 @@ class _Comparison:
         for rows in self._scan_rows(self.table, undeclared):
             for result in self.results.values():
                 result.checked += len(rows)
-            main, *others = (
-                _read_cells(state, rows) for state in self.table.get_write_state().states
-            )
+            main, *others = (_read_cells(state, rows) for state in self.table.get_states())
             for number, values in enumerate(rows):
                 if any(one[number] != main[number] for one in others):
                     self._compare_row(values)
@@ -307,7 +309,7 @@ class _Comparison:
             values: the fields of its key.
             only: the companion that a difference is counted for; each that differs if empty.
         """
-        states = self.table.get_write_state().states
+        states = self.table.get_states()
         if _RowCopies(states, values).are_equal:
             return
         writer = states[0].writer

@@ -12,7 +12,7 @@ from rowkey.engines import Engine, Reader
 from rowkey.errors import DesignRefused, ReadError
 from rowkey.explanations import Explanation, describe_plan_choice
 from rowkey.plan import BoundRead, DeclaredRead, Plan, choose_plan
-from rowkey.table.companions.joint_writes import JointWriteState
+from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.scans import Scan
 from rowkey.table.scans.scan_token import find_token_table
@@ -37,27 +37,21 @@ class TableWithCompanions(Table):
     def __init__(self, main: Table, companions: Mapping[str, Table]) -> None:
         super().__init__(main.follower, main.engine, main.catalog)
         self.companions = companions
-        self._tables: dict[str, Table] = {self.design.table: self, **self.companions}
         for name, table in self._tables.items():
             table.token_table = name
             # After a crash a companion may have a newer change than the main table.
             self.store.row_clock.advance_to(table.store.row_clock.highest_timestamp)
-        self._trackers = [table.tracker for table in self._tables.values()]
-        self._write_state = self._build_write_state()
+        self.follower.companions = tuple(one.tracker for one in companions.values())
 
-    def _build_write_state(self) -> JointWriteState:
-        return JointWriteState(tuple(one.get_state() for one in self._trackers))
+    def get_states(self) -> tuple[GenerationState, ...]:
+        """Return the state of the table, then those of its companions."""
+        companions = (one.tracker.get_state() for one in self.companions.values())
+        return (self.get_state(), *companions)
 
-    def get_write_state(self) -> JointWriteState:
-        last_state = self._write_state
-        for tracker, known in zip(self._trackers, last_state.states, strict=True):
-            if tracker.get_state() is not known:
-                break
-        else:
-            return last_state
-        state = self._build_write_state()
-        self._write_state = state
-        return state  # and not what another thread may have read before
+    @property
+    def _tables(self) -> dict[str, Table]:
+        """The table and its companions by name; a move gives it another name."""
+        return {self.design.table: self, **self.companions}
 
     def _run_pinned(self, change: Callable[[ReadModifyWrite], T]) -> T:
         """Raise `DesignRefused`: no condition can be checked in all tables at once."""

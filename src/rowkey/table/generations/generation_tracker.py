@@ -190,13 +190,24 @@ class GenerationState:
             RowError: its key does not have the values from which the new key follows.
         """
         for state, change in changes:
-            if state is self:
+            is_same_active = self.entry.active_generation == state.entry.active_generation
+            if state is self or (is_same_active and self._has_all_places_of(state)):
                 return change
             if self.has_same_table(state):
                 return self._rebuild_own_change(change) if change.mutations else change
         earlier_state, change = changes[0]
         mutations = self.translate_mutations(earlier_state, change.mutations)
         return change._replace(mutations=mutations, salt=None)
+
+    def _has_all_places_of(self, earlier: GenerationState) -> bool:
+        """Return whether deletes that were built under an earlier state reach all row keys.
+
+        They do if no count is new since, such as when earlier ones are retired.
+        """
+        if not self.has_same_table(earlier):
+            return False
+        before = list_distinct_counts(earlier.entry)
+        return all(one in before for one in list_distinct_counts(self.entry))
 
     def has_same_table(self, other: GenerationState) -> bool:
         """Return whether both are states of one table."""
@@ -326,6 +337,8 @@ class GenerationState:
         for state, mutations in written:
             if state is self:
                 return mutations
+            if self._has_all_places_of(state):
+                return mutations
             if self.has_same_table(state):
                 missed = self.build_missed_deletes(mutations, values)
                 break
@@ -355,6 +368,11 @@ class GenerationState:
     ) -> list[list[RowCells]]:
         """Write changes; see `RowWriter.apply_changes`."""
         return self.writer.apply_changes(changes, sync=sync)
+
+    @property
+    def primary(self) -> GenerationState:
+        """This state: it is that of the table that is read."""
+        return self
 
     @property
     def load_order(self) -> tuple[GenerationState, ...]:

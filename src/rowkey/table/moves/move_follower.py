@@ -14,6 +14,7 @@ the next phase yet stays right:
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -22,13 +23,8 @@ from typing import NamedTuple, TypeVar
 
 from rowkey.catalog import CatalogEntry, Lease, MovePhase, TableMove
 from rowkey.errors import Conflict, Unavailable
-from rowkey.table.companions.joint_writes import WriteState
 from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
-from rowkey.table.moves.double_writes import (
-    DoubleWriteState,
-    MirroredWriteState,
-    build_double_writes,
-)
+from rowkey.table.joint_writes import JointWriteState, WriteState
 from rowkey.table.moves.moved_table import find_used_table
 from rowkey.table.moves.row_mirror import mirror_rows
 from rowkey.table.read_modify_write import ReadModifyWrite
@@ -91,7 +87,9 @@ class MoveFollower:
         self._open_target = open_target
         self._lock = Lock()
         self._target: tuple[TableMove, GenerationTracker] | None = None
-        self._write_state: DoubleWriteState | MirroredWriteState | None = None
+        self._write_state: JointWriteState | None = None
+        self.companions: tuple[GenerationTracker, ...] = ()
+        """The companions of the table, which are written with it."""
         self._use_table(tracker)
         if tracker.lease.last_entry.move is not None:
             self._get_route()
@@ -135,7 +133,7 @@ class MoveFollower:
         return self._get_route().primary.get_state()
 
     def get_write_state(self) -> WriteState:
-        """Return the state under which rows are written: of two tables during a move.
+        """Return the state under which rows are written: that of all tables that are written.
 
         Raises:
             Closed: it was opened before this process was forked.
@@ -143,25 +141,31 @@ class MoveFollower:
         """
         source = self._source
         state, route = source.get_state(), self._route
-        if source.last_entry is route.entry and route.primary is source and route.secondary is None:
+        is_known = source.last_entry is route.entry and route.primary is source
+        if is_known and route.secondary is None and not self.companions:
             return state
         route = self._get_route()
-        if route.secondary is None:
+        if route.secondary is None and not self.companions:
             return route.primary.get_state()
-        return self._get_double_writes(route)
+        return self._get_joint_writes(route)
 
-    def _get_double_writes(self, route: _Route) -> DoubleWriteState | MirroredWriteState:
-        """Return the state of both tables; the same object while neither state has changed."""
-        assert route.secondary is not None
-        primary, secondary = route.primary.get_state(), route.secondary.get_state()
+    def _get_joint_writes(self, route: _Route) -> JointWriteState:
+        """Return the state of all tables, the same object while no state of them has changed."""
+        primary = route.primary.get_state()
+        other = None if route.secondary is None else route.secondary.get_state()
+        companions = tuple(one.get_state() for one in self.companions)
         last = self._write_state
-        if last is not None and last.primary is primary and last.secondary is secondary:
+        if (
+            last is not None
+            and last.primary is primary
+            and last.other is other
+            and all(map(operator.is_, last.companions, companions))
+        ):
             return last
-        is_source = route.primary is self._source
-        states = (primary, secondary) if is_source else (secondary, primary)
-        state = build_double_writes(states, primary)
+        names_by_other = route.primary is not self._source
+        state = JointWriteState(primary, companions, other, names_by_other=names_by_other)
         self._write_state = state
-        return state
+        return state  # and not what another thread may have written before
 
     def mirror_rows(self, row_keys: Sequence[bytes]) -> None:
         """Copy rows of the table that is read to the other one of a move, if there is one."""
@@ -223,7 +227,7 @@ class MoveFollower:
                 remedy = "Read the row, and write it again if the values are missing."
                 raise Conflict(f"table {self._source.declared_design.table}", what, remedy=remedy)
             if route_now.secondary is not None:
-                self._get_double_writes(route_now).mirror_change(made[-1])
+                self._get_joint_writes(route_now).mirror_change(made[-1])
             if self._get_route().secondary is route_now.secondary:
                 return result
 

@@ -158,5 +158,6 @@ def rename_design(design: Design, name: str) -> Design:
     """Return a design for a table of another name; the same design if it has that name."""
     if design.table == name:
         return design
-    declared = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-    return Design(**{**declared, "table": name})
+    renamed = design.copy_with_options(table=name)
+    renamed.companions = design.companions
+    return renamed
