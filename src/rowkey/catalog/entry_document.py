@@ -214,6 +214,7 @@ def _build_move(document: Any) -> TableMove | None:
         _check_seconds(document["usual_stale_s"]),
         _check_text(document["mover"]),
         _check_whole_number(document["step"], min_value=0),
+        _check_share(document.get("shadow_share", 0.0)),
     )
 
 
@@ -234,6 +235,12 @@ def _check_seconds(value: Any) -> float:
         raise ValueError(
             f"max_stale_s is {value!r}; expected seconds above 0, up to {MAX_STALE_LIMIT_S:,.0f}"
         )
+    return float(value)
+
+
+def _check_share(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= 1:
+        raise ValueError(f"shadow_share is {value!r}; expected a share from 0 to 1")
     return float(value)
 
 

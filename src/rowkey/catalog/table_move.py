@@ -35,6 +35,8 @@ class TableMove:
             one.
         mover: identifies the process that works on the move; empty if none does.
         step: how often this record was written: a waiting client sees by it that the mover lives.
+        shadow_share: the share of their reads that clients repeat on the table that is not read,
+            0 to 1.
 
     >>> move = TableMove("logs_2", MovePhase.BOTH, False, 0, 60.0)
     >>> move.advance(phase=MovePhase.SWITCHING).step
@@ -48,6 +50,7 @@ class TableMove:
     usual_stale_s: float
     mover: str = ""
     step: int = 0
+    shadow_share: float = 0.0
 
     def advance(
         self,

@@ -17,6 +17,7 @@ from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.design import Design
 from rowkey.engines import Engine, get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
+from rowkey.messages import format_value
 from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, CatchUp, copy_all_rows
 from rowkey.move.difference_repair import repair_differences
@@ -852,6 +853,36 @@ class Move:
         validate_limit("rows_per_s", rows_per_s)
         validate_limit("max_p99_ms", max_p99_ms)
         self._change_settings(rows_per_s=rows_per_s, max_p99_ms=max_p99_ms)
+
+    def repeat_reads(self, share: float) -> None:
+        """Let clients repeat a share of their reads on the table that is not read, from now on.
+
+        They compare the answers beside their work; `status` has what they counted. An answer may be
+        late, as a write reaches one table after the other, so unequal ones are compared again for
+        some seconds.
+
+        Args:
+            share: 0 for none, up to 1 for all.
+
+        Raises:
+            InvalidArgument: it is no share.
+            Conflict: the rows are not copied yet, so that answers would lack rows.
+        """
+        if not 0 <= share <= 1:
+            what = f"{format_value(share)} is no share of the reads"
+            raise InvalidArgument("share", what, "a number from 0 to 1")
+        self._require_open_move()
+        if share and not self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
+            what = "its rows are not copied yet, so that repeated reads would lack rows"
+            raise Conflict(f"table {self.source_name}", what, remedy="Wait for rowkey move run.")
+        self.record.change(
+            lambda entry: (
+                entry
+                if entry.move is None
+                else replace(entry, move=replace(entry.move, shadow_share=share))
+            )
+        )
+        self.record.add_to_history("shadow", share=share)
 
     def pause_copy(self) -> None:
         """Make the copy wait until `resume_copy` is called."""

@@ -11,6 +11,7 @@ from typing import Any
 from rowkey.catalog import Catalog, CatalogEntry, TableMove, build_contention_error
 from rowkey.errors import Conflict, Unavailable
 from rowkey.move.copy_progress import PROGRESS_NOTE
+from rowkey.table import SHADOW_NOTE_PREFIX
 
 MAX_WRITE_TRIES = 1_000
 """Times that a change is tried again because another client wrote the entry meanwhile."""
@@ -100,6 +101,6 @@ class MoveRecord:
 
     def remove_notes(self) -> None:
         """Remove all notes of the move but its history."""
-        for name in NOTES:
-            if name != HISTORY_NOTE:
+        for name in (*NOTES, *self.catalog.read_notes(self.source)):
+            if name != HISTORY_NOTE and (name in NOTES or name.startswith(SHADOW_NOTE_PREFIX)):
                 self.write_note(name, None)

@@ -16,6 +16,7 @@ from rowkey.move.move_record import (
     VERIFICATION_NOTE,
     MoveRecord,
 )
+from rowkey.table import ShadowCounts, sum_shadow_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class MoveStatus:
         has_mover: whether some process works on the move, or did when it died.
         started_ms: when the move was announced, milliseconds since 1970; None if there is none.
         history: the steps so far, oldest first, each with `time_ms` and `step`.
+        shadow_share: the share of the reads that clients repeat on the table that is not read.
+        shadow_counts: what they counted since the table that is read is.
     """
 
     source: str
@@ -89,6 +92,8 @@ class MoveStatus:
     has_mover: bool
     started_ms: int | None
     history: Sequence[Mapping[str, Any]]
+    shadow_share: float
+    shadow_counts: ShadowCounts
 
 
 def read_status(record: MoveRecord) -> MoveStatus:
@@ -124,11 +129,12 @@ def read_status(record: MoveRecord) -> MoveStatus:
             step = "copied"
         else:
             step = "announced" if progress is None else "copying"
+    primary = move.target if move is not None and move.is_target_primary else record.source
     return MoveStatus(
         source=record.source,
         target="" if move is None else move.target,
         step=step,
-        primary=move.target if move is not None and move.is_target_primary else record.source,
+        primary=primary,
         row_count=row_count,
         copied_share=share,
         left_out_rows=left_out_rows,
@@ -138,4 +144,6 @@ def read_status(record: MoveRecord) -> MoveStatus:
         has_mover=move is not None and bool(move.mover),
         started_ms=None if move is None else move.started_ms,
         history=record.read_note(HISTORY_NOTE).get("steps", []),
+        shadow_share=0.0 if move is None else move.shadow_share,
+        shadow_counts=sum_shadow_counts(record.catalog.read_notes(record.source), primary),
     )

@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         format_move_switch,
         format_move_verification,
         format_next_commands,
+        format_shadow_reads,
         list_next_commands,
     )
     from rowkey.render.notices import (
@@ -197,6 +198,7 @@ else:
                 "MOVE_PLAN_FIELDS MOVE_STATUS_FIELDS MOVE_SWITCH_FIELDS MOVE_VERIFICATION_FIELDS "
                 "build_move_plan_document build_move_status_document build_move_switch_document "
                 "build_move_verification_document format_move_limits format_move_plan "
+                "format_shadow_reads "
                 "format_move_status format_move_switch format_move_verification "
                 "format_next_commands list_next_commands"
             ),
@@ -341,6 +343,7 @@ __all__ = [
     "format_saved_table",
     "format_scan_notes",
     "format_server",
+    "format_shadow_reads",
     "format_sizing",
     "format_start_key",
     "format_undeclared_cells",

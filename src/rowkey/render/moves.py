@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,13 @@ MOVE_STATUS_FIELDS = {
     "settings.rows_per_s": "most rows that are copied in a second; null without a limit",
     "settings.max_p99_ms": "milliseconds in which 99 of 100 writes of the copy must end, or null",
     "settings.paused": "whether the copy waits",
+    "shadow.share": "share of the reads that clients repeat on the table that is not read, 0 to 1",
+    "shadow.equal": "answers that were equal, since this table is read",
+    "shadow.late": "those of them that were equal only some time later",
+    "shadow.unequal": "answers that stayed unequal",
+    "shadow.failed": "reads that the other table did not answer",
+    "shadow.skipped": "reads that were not repeated because others were waiting",
+    "shadow.examples[]": "what differs in the first unequal answers",
     "has_mover": "whether a process works on the move, or did when it died",
     "history[].time_ms": "when a step was done, milliseconds since 1970",
     "history[].step": "the step; the oldest first",
@@ -197,6 +205,7 @@ def build_move_status_document(status: MoveStatus, url: str) -> dict[str, Any]:
             "max_p99_ms": status.settings.max_p99_ms,
             "paused": status.settings.is_paused,
         },
+        "shadow": {"share": status.shadow_share, **asdict(status.shadow_counts)},
         "has_mover": status.has_mover,
         "history": [
             {
@@ -225,12 +234,25 @@ def format_move_status(status: MoveStatus) -> Iterator[str]:
     if status.step not in ("none", "finished"):
         yield f"verified  {_format_verification_note(status.verification)}"
         yield f"limits    {format_move_limits(status)}"
+        if status.shadow_share or status.shadow_counts.repeated:
+            yield f"shadow    {format_shadow_reads(status)}"
         worker = "a process works on the move, or has died" if status.has_mover else "none works"
         yield f"process   {worker}"
     for number, one in enumerate(status.history):
         at = datetime.fromtimestamp(one["time_ms"] / 1000, UTC).isoformat(timespec="seconds")
         head = "history   " if number == 0 else " " * 10
         yield f"{head}{at}  {_format_history_step(one)}"
+
+
+def format_shadow_reads(status: MoveStatus) -> str:
+    """Return how many reads clients repeated on the table that is not read, and what differed."""
+    counts = status.shadow_counts
+    other = status.source if status.primary == status.target else status.target
+    said = f"{100 * status.shadow_share:g}% of the reads are repeated on {other}: "
+    said += f"{counts.equal:,} answers equal, {counts.late:,} of them late; {counts.unequal:,} not"
+    if counts.failed:
+        said += f"; {counts.failed:,} failed"
+    return "; ".join([said, *counts.examples])
 
 
 def _format_history_step(step: Mapping[str, Any]) -> str:

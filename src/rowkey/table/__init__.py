@@ -28,6 +28,11 @@ from rowkey.table.moves.moved_table import (
     rename_design,
 )
 from rowkey.table.moves.row_translator import RowTranslator
+from rowkey.table.moves.shadow_reads import (
+    SHADOW_NOTE_PREFIX,
+    ShadowCounts,
+    sum_shadow_counts,
+)
 from rowkey.table.moves.slot_mapping import SlotMapping
 from rowkey.table.repair import (
     CatalogRepair,
@@ -50,6 +55,7 @@ from rowkey.table.table_spec import build_table_spec
 
 __all__ = [
     "KEEP_ALL_DELETES",
+    "SHADOW_NOTE_PREFIX",
     "Batch",
     "BucketChange",
     "BucketChangeResult",
@@ -65,6 +71,7 @@ __all__ = [
     "ReadCostChange",
     "RowTranslator",
     "Scan",
+    "ShadowCounts",
     "SlotMapping",
     "StayReason",
     "Table",
@@ -95,6 +102,7 @@ __all__ = [
     "repair_companions",
     "repair_tables",
     "save_tables",
+    "sum_shadow_counts",
     "verify_tables",
     "wait_for_clients",
 ]

@@ -357,6 +357,8 @@ class Table:
         while (current_state := self.get_state()) is not state:
             state = current_state
             found_rows = state.getter.get_rows(rows, undeclared=undeclared)
+        if self.follower.shadow is not None:
+            self.follower.shadow.offer_get(rows)
         return found_rows
 
     def scan(
@@ -433,6 +435,8 @@ class Table:
         tracker = self.tracker
         if reader is not None:
             tracker = self._snapshot_trackers.get(reader, tracker)
+        elif self.follower.shadow is not None:
+            self.follower.shadow.offer_scan(bound_read, options.get("limit"))
         return Scan(
             tracker.get_state(),
             reader or tracker.store,

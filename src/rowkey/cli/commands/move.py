@@ -55,7 +55,7 @@ OPTION_STEPS = {
     "--to": ("run",),
     "--rows": ("run", "throttle"),
     "--max-p99": ("run", "throttle"),
-    "--share": ("verify",),
+    "--share": ("verify", "shadow"),
     "--repair": ("verify",),
     "--force": ("cutover",),
     "--stop-writers": ("cutover", "rollback"),
@@ -75,8 +75,8 @@ STDERR = 2
 @click.argument(
     "step",
     type=click.Choice(
-        ["plan", "run", "status", "throttle", "pause", "resume", "verify", "cutover", "rollback",
-         "finish"]
+        ["plan", "run", "status", "throttle", "pause", "resume", "verify", "shadow", "cutover",
+         "rollback", "finish"]
     ),
     metavar="STEP",
 )  # fmt: skip
@@ -94,7 +94,9 @@ STDERR = 2
     help="run, throttle: slow down where 1 of 100 writes takes longer than this, or none.",
 )
 @click.option(
-    "--share", metavar="SHARE", help="verify: compare only this share of the rows, such as 1%."
+    "--share",
+    metavar="SHARE",
+    help="verify: compare only this share of the rows; shadow: of the reads, such as 1%.",
 )
 @click.option("--repair", is_flag=True, help="verify: make rows that differ equal.")
 @click.option("--force", is_flag=True, help="cutover: also without a passed verification.")
@@ -138,6 +140,7 @@ def command(
     finish    drop the table that is not read
     status    show how far the move is, and its history
     verify    compare both tables again
+    shadow    let clients repeat a share of their reads on the table that is not read, and compare
     throttle, pause, resume   limit a copy that runs
 
     With --to URL the new table is on another engine. Then run copies and compares, and once more
@@ -155,6 +158,7 @@ def command(
     rowkey move throttle logs --rows none --on rocks:./data
     rowkey move status logs --on rocks:./data
     rowkey move verify logs --share 1% --on rocks:./data
+    rowkey move shadow logs --share 1% --on rocks:./data
     rowkey move cutover logs --on rocks:./data
     rowkey move finish logs --drop-old --yes logs --on rocks:./data
     rowkey move run logs by_host.toml --on rocks:./data --to rocks:./other
@@ -188,6 +192,8 @@ def _check_usage(step: str, table: str, new: str | None, options: Mapping[str, A
         raise click.UsageError(f"move {step} takes one table: remove {new}.")
     if step == "throttle" and options["rows"] is None and options["max_p99"] is None:
         raise click.UsageError("the limit is missing. Give --rows 20000/s, or --rows none.")
+    if step == "shadow" and options["share"] is None:
+        raise click.UsageError("the share of the reads is missing. Give --share 1%, or --share 0%.")
     if step == "finish" and options["drop_old"] == options["drop_new"]:
         problem = (
             "two tables to drop are given"
@@ -360,6 +366,7 @@ class _StepRunner:
         """Cut over or roll back; print how long clients waited."""
         command_line = self.options["stop_writers"]
         stop = None if command_line is None else lambda: _stop_writers(command_line)
+        before = self.move.status
         with show_progress(self.mode, PHASE_LABELS) as progress:
             if step == "cutover":
                 force = self.options["force"]
@@ -370,6 +377,8 @@ class _StepRunner:
         if self.is_json:
             print_json(render.build_move_switch_document(result, status, self.url))
         else:
+            if before.shadow_counts.repeated:
+                print_lines([f"{before.source}: {render.format_shadow_reads(before)}"])
             print_lines(render.format_move_switch(result, status))
             self._print_next(status)
 
@@ -418,9 +427,14 @@ class _StepRunner:
             self.move.pause_copy()
         elif step == "resume":
             self.move.resume_copy()
+        elif step == "shadow":
+            self.move.repeat_reads(_parse_share(self.options["share"], may_be_zero=True))
         status = self.move.status
         if self.is_json or step == "status":
             self._print_status(status)
+            return
+        if step == "shadow":
+            print_lines([f"{status.source}: {render.format_shadow_reads(status)}"])
             return
         print_lines([f"{status.source}: limits of the copy: {render.format_move_limits(status)}"])
         self._print_next(status)
@@ -476,8 +490,8 @@ def _print_advice(lines: Iterable[str]) -> None:
     print_notes(lines)
 
 
-def _parse_share(text: str | None) -> float:
-    """Return the share of the rows that --share names, 0..1.
+def _parse_share(text: str | None, *, may_be_zero: bool = False) -> float:
+    """Return the share of the rows or the reads that --share names, 0..1.
 
     Raises:
         InvalidArgument: the text is no share.
@@ -490,10 +504,10 @@ def _parse_share(text: str | None) -> float:
     try:
         share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        share = 0.0
-    if not 0 < share <= 1:
-        what = f"{text[:64]!r} is not a share of the rows"
-        raise InvalidArgument("--share", what, "a percentage above 0% and up to 100%, such as 1%")
+        share = -1.0
+    if not 0 <= share <= 1 or not (share or may_be_zero):
+        what, low = f"{text[:64]!r} is not a share", "from 0%" if may_be_zero else "above 0% and"
+        raise InvalidArgument("--share", what, f"a percentage {low} up to 100%, such as 1%")
     return share
 
 

@@ -18,7 +18,7 @@ import operator
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from threading import Lock
+from threading import Lock, Thread
 from typing import NamedTuple, TypeVar
 
 from rowkey.catalog import CatalogEntry, Lease, MovePhase, TableMove
@@ -27,6 +27,7 @@ from rowkey.table.generations.generation_tracker import GenerationState, Generat
 from rowkey.table.joint_writes import JointWriteState, WriteState
 from rowkey.table.moves.moved_table import find_used_table
 from rowkey.table.moves.row_mirror import mirror_rows
+from rowkey.table.moves.shadow_reads import ShadowReads
 from rowkey.table.read_modify_write import ReadModifyWrite
 
 POLL_INTERVAL_S = 0.05
@@ -88,6 +89,8 @@ class MoveFollower:
         self._lock = Lock()
         self._target: tuple[TableMove, GenerationTracker] | None = None
         self._write_state: JointWriteState | None = None
+        self.shadow: ShadowReads | None = None
+        """Repeats some reads on the other table of a move, if that was asked for."""
         self.companions: tuple[GenerationTracker, ...] = ()
         """The companions of the table, which are written with it."""
         self._use_table(tracker)
@@ -261,6 +264,7 @@ class MoveFollower:
             if source is not self._source or entry.version < self._route.entry.version:
                 return
             move = entry.move
+            self._follow_shadow_share(move)
             if move is None or (move.phase is MovePhase.FINISHED and not move.is_target_primary):
                 self._forget_target()
                 self._route = _Route(source.lease, entry, source, None)
@@ -270,6 +274,26 @@ class MoveFollower:
                 self._route = _Route(source.lease, entry, self._find_target(move), source)
             else:
                 self._route = _Route(source.lease, entry, source, self._find_target(move))
+
+    def _follow_shadow_share(self, move: TableMove | None) -> None:
+        """Begin to repeat reads, or stop, as the record of the move says; call under the lock."""
+        share = 0.0 if move is None or move.phase is not MovePhase.BOTH else move.shadow_share
+        shadow, source = self.shadow, self._source
+        table = source.lease.table
+        read_table = move.target if move is not None and move.is_target_primary else table
+        if shadow is not None and (shadow.share, shadow.read_table) != (share, read_table):
+            self.shadow = None
+            Thread(target=shadow.close, name="rowkey-shadow-end", daemon=True).start()
+        if share and self.shadow is None:
+            catalog = source.lease.catalog
+            self.shadow = ShadowReads(share, catalog, table, read_table, self._get_both_states)
+
+    def _get_both_states(self) -> tuple[GenerationState, GenerationState] | None:
+        """Return the states of the table that is read and of the other one; None without a move."""
+        route = self._get_route()
+        if route.secondary is None:
+            return None
+        return route.primary.get_state(), route.secondary.get_state()
 
     def _find_target(self, move: TableMove) -> GenerationTracker:
         """Return the target of a move, opened once; call under the lock.
@@ -330,6 +354,8 @@ class MoveFollower:
 
     def close(self) -> None:
         """Close the leases and the tables, but not the engine."""
+        if self.shadow is not None and not self.is_inherited:
+            self.shadow.close()
         trackers = [self._source] if self._target is None else [self._source, self._target[1]]
         for tracker in trackers:
             tracker.lease.close()
