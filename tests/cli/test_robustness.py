@@ -26,6 +26,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "create": ("DESIGN", "NEW", "--sample", "ROWS"),
     "ddl": ("DESIGN", "--sample", "ROWS"),
     "decode": ("DESIGN", "KEYS"),
+    "delete": ("DESIGN", "ON", "--where", "host=web-1", "--yes", "things"),
     "describe": ("things", "ON"),
     "drop": ("DESIGN", "ON", "--yes", "things"),
     "dump": ("DESIGN", "ON"),

@@ -69,9 +69,13 @@ class Writer(threading.Thread):
         at, number = self.random.randrange(8), self.random.randrange(8)
         key = {"user": self.user, "at": at, "number": number}
         row = {**key, "note": f"n{self.random.random()}", "amount": number}
-        kind = self.random.choice(["put", "put", "replace", "delete", "batch", "load"])
+        kind = self.random.choice(
+            ["put", "put", "replace", "delete", "delete where", "batch", "load"]
+        )
         if kind == "delete":
             self.table.delete(key)
+        elif kind == "delete where":
+            self.table.delete_where({**key, "amount": number})
         elif kind == "batch":
             with self.table.batch() as batch:
                 batch.put(row)
@@ -79,7 +83,7 @@ class Writer(threading.Thread):
             self.table.load(pa.RecordBatch.from_pylist([row], self.table.scan().schema))
         else:
             getattr(self.table, kind)(row)
-        self.rows[get_identity(key)] = None if kind == "delete" else row
+        self.rows[get_identity(key)] = None if kind.startswith("delete") else row
 
 
 class Pauses:

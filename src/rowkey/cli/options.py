@@ -138,7 +138,7 @@ SKIP_UNDECODABLE_OPTION = click.option(
 )
 
 LIMIT_OPTION = click.option(
-    "--limit", type=_RowLimit(0, 2**63 - 1), metavar="N", help="Return at most N rows."
+    "--limit", type=_RowLimit(0, 2**63 - 1), metavar="N", help="Take only the first N rows."
 )
 
 ORDER_OPTION = click.option(

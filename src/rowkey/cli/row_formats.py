@@ -196,10 +196,10 @@ def _read_displayed_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, 
     )
 
 
-def format_row(row: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[str]:
-    """Return the lines of a text table that has one row."""
-    displayed = _write_undeclared_as_text(render.build_displayed_row(row, fields))
-    return _format_columns(list(displayed), [displayed])
+def format_rows(rows: Iterable[Mapping[str, Any]], fields: Mapping[str, Field]) -> Iterator[str]:
+    """Return the lines of a text table that has some rows, at least one."""
+    displayed = [_write_undeclared_as_text(render.build_displayed_row(r, fields)) for r in rows]
+    return (line.rstrip("\n") for line in _format_columns(list(displayed[0]), displayed))
 
 
 def _write_undeclared_as_text(row: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -98,11 +98,11 @@ YES_ALONE = "\0"
 that is not set, is a wrong name."""
 
 
-def add_drop_confirmation(purpose: str) -> Callable[[Any], Any]:
-    """Return a decorator that adds --yes, which confirms that a table is dropped.
+def add_confirmation_option(purpose: str) -> Callable[[Any], Any]:
+    """Return a decorator that adds --yes, which confirms by a table's name what cannot be undone.
 
     Args:
-        purpose: its help, which says what is dropped.
+        purpose: its help.
     """
     return click.option(
         "--yes", metavar="[NAME]", is_flag=False, flag_value=YES_ALONE, help=purpose
@@ -110,23 +110,32 @@ def add_drop_confirmation(purpose: str) -> Callable[[Any], Any]:
 
 
 def confirm_drop(name: str, url: str, argument: str, typed: str | None) -> None:
-    """Have the name of a table typed before it is dropped.
+    """Have the name of a table typed before it is dropped; see `confirm_name`."""
+    warning = f"This removes the table {name} on {url} and all its rows."
+    confirm_name(name, argument, typed, [warning], f"{name} is not dropped")
+
+
+def confirm_name(
+    name: str, argument: str, typed: str | None, warning: Iterable[str], refusal: str
+) -> None:
+    """Have the name of a table typed before its rows are removed.
 
     Args:
-        url: the URL of its engine.
         argument: what the command line names the table by, which a --yes without a value repeats.
         typed: the value of --yes; None to ask for the name on a terminal.
+        warning: what is printed before it is asked for, line by line.
+        refusal: what is said if it is not typed.
 
     Raises:
         UsageError: it is not the name.
     """
     typed = argument if typed == YES_ALONE else typed
     if typed is None and sys.stdin.isatty():
-        print_errors([f"This removes the table {name} on {url} and all its rows."])
+        print_errors(warning)
         typed = click.prompt("Type the table's name to confirm", err=True)
     if typed != name:
         reason = "no name was typed" if typed is None else f"{typed[:40]!r} is not the table's name"
-        raise click.UsageError(f"{name} is not dropped: {reason}. Give --yes {name}.")
+        raise click.UsageError(f"{refusal}: {reason}. Give --yes {name}.")
 
 
 def read_design_or_name(design: str) -> rowkey.Design | str:

@@ -126,11 +126,24 @@ class EventWriter:
             kind = CellType.DELETE_FAMILY_VERSION if is_one_version else CellType.DELETE_FAMILY
             return RowCells(key, self.build_row_deletes(timestamp, kind))
         kind = CellType.DELETE if is_one_version else CellType.DELETE_COLUMN
-        before = self.qualifier_prefix.encode(row)
-        cells = [
-            Cell(s.family, before + s.qualifier, timestamp, cell_type=kind) for s in self.slots
+        return RowCells(key, self._build_slot_deletes(row, timestamp, kind))
+
+    def encode_column_deletes(
+        self, row: Mapping[str, Any], timestamp: int, salt: int | None
+    ) -> RowCells:
+        """Return deletes of each cell of one event; see `Layout.encode_column_deletes`."""
+        cells = self._build_slot_deletes(row, timestamp, CellType.DELETE_COLUMN)
+        return RowCells(self.key.encode(row, salt=salt), cells)
+
+    def _build_slot_deletes(
+        self, row: Mapping[str, Any], timestamp: int, cell_type: CellType
+    ) -> list[Cell]:
+        """Return a delete of each cell that an event may have."""
+        prefix = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
+        return [
+            Cell(slot.family, prefix + slot.qualifier, timestamp, cell_type=cell_type)
+            for slot in self.slots
         ]
-        return RowCells(key, cells)
 
     def build_row_deletes(self, timestamp: int, cell_type: CellType) -> list[Cell]:
         """Return the deletes of a row that holds one event: of families, and some of columns.

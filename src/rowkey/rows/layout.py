@@ -179,6 +179,22 @@ class Layout:
         """
         return self.event_writer.encode_delete(row, timestamp, salt)
 
+    def encode_column_deletes(
+        self, row: Mapping[str, Any], timestamp: int, *, salt: int | None = None
+    ) -> RowCells:
+        """Return deletes of each cell that an event may have, of no undeclared cell.
+
+        Args:
+            row: values by field; those of the key and the qualifier must be there.
+            timestamp: of every delete, in milliseconds, also if a field is stored in the
+                timestamps; it hides cells that are not newer.
+            salt: the value of the key's random salt; needed if the key has one.
+
+        Raises:
+            RowError: a field is missing, or its type does not allow its value.
+        """
+        return self.event_writer.encode_column_deletes(row, timestamp, salt)
+
     def decode_events(self, row_key: bytes, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         """Return the events in one row.
 

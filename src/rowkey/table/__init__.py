@@ -1,6 +1,7 @@
 """Tables in use: opened, written, read and repaired, with rows as values of their fields."""
 
 from rowkey.table.batch import Batch
+from rowkey.table.bulk_delete import BulkDelete
 from rowkey.table.bulk_load import FileLoadResult, compute_load_salts, load_file
 from rowkey.table.client_wait import compute_wait_s, wait_for_clients
 from rowkey.table.companions.companion_repair import (
@@ -60,6 +61,7 @@ __all__ = [
     "BucketChange",
     "BucketChangeResult",
     "BucketCounts",
+    "BulkDelete",
     "CarriedColumns",
     "CatalogRepair",
     "CompanionRepair",

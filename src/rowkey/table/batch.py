@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rowkey.errors import BatchError, DesignRefused, RowError
 from rowkey.messages import format_value
 from rowkey.table.row_classes import merge_values, to_mapping
-from rowkey.table.row_writer import RowWriter
+from rowkey.table.row_writer import RowWriter, builds_delete
 
 if TYPE_CHECKING:
     from rowkey.table.joint_writes import WritableTable
@@ -156,7 +156,7 @@ class Batch:
                 [
                     values
                     for _, build_change, values in self.waiting_rows
-                    if build_change is not RowWriter.build_delete
+                    if not builds_delete(build_change)
                 ]
             )
         waiting_rows, self.waiting_rows, self.size_bytes = self.waiting_rows, [], 0

@@ -23,7 +23,7 @@ from rowkey.table.moves.row_mirror import mirror_columns, mirror_rows
 from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.read_modify_write import ReadModifyWrite
 from rowkey.table.row_classes import to_mapping
-from rowkey.table.row_writer import RowWriter, select_deletes, stamp_mutation
+from rowkey.table.row_writer import RowWriter, builds_delete, select_deletes, stamp_mutation
 
 if TYPE_CHECKING:
     from rowkey.table.row_writer import ChangeBuilder, RowChange
@@ -38,6 +38,10 @@ class WriteState(Protocol):
     @property
     def primary(self) -> GenerationState:
         """The state of the table that is read."""
+
+    @property
+    def all_states(self) -> tuple[GenerationState, ...]:
+        """The states of all tables that are written, that of the table that is read first."""
 
     @property
     def writer(self) -> RowWriter:
@@ -149,10 +153,11 @@ class JointWriteState:
         self._namer = others[0] if others and names_by_other else primary
         self.writer = self._namer.writer
         self.active_design = primary.active_design
-        self.has_coded_fields = any(state.has_coded_fields for state in self._list_all())
+        self.has_coded_fields = any(state.has_coded_fields for state in self.all_states)
 
-    def _list_all(self) -> tuple[GenerationState, ...]:
-        """Return the states of all tables, also of one that rows are copied to."""
+    @property
+    def all_states(self) -> tuple[GenerationState, ...]:
+        """The states of all tables, also of one that rows are copied to."""
         return self.states if self.mirrored is None else (*self.states, self.mirrored)
 
     @property
@@ -188,14 +193,14 @@ class JointWriteState:
 
     def assign_ids(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Give ids of `code` to the new values of many rows at once, in each table."""
-        for state in self._list_all():
+        for state in self.all_states:
             state.assign_ids(rows)
 
     def build_change(self, build: ChangeBuilder, row: Any) -> JointChange:
         """Return the change of a row in all tables, as a method of `RowWriter` builds it."""
         values = to_mapping(row)
         changes = tuple(build(state.writer, values) for state in self.states)
-        return self._join_changes(changes, is_delete=build is RowWriter.build_delete)
+        return self._join_changes(changes, is_delete=builds_delete(build))
 
     def _join_changes(self, changes: tuple[RowChange, ...], *, is_delete: bool) -> JointChange:
         """Return the changes of one row in all tables as one."""

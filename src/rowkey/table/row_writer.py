@@ -110,9 +110,20 @@ class RowWriter:
         row_keys = (layout.key.encode(values, salt=salt) for layout, salt in self.key_variants)
         return list(dict.fromkeys(row_keys))
 
-    def encode_deletes(self, values: Mapping[str, Any]) -> list[RowCells]:
-        """Return the deletes of a row under each of its row keys, the active one first."""
-        deletes = [layout.encode_delete(values, salt=salt) for layout, salt in self.key_variants]
+    def encode_deletes(
+        self, values: Mapping[str, Any], timestamp: int | None = None
+    ) -> list[RowCells]:
+        """Return the deletes of a row under each of its row keys, the active one first.
+
+        Args:
+            timestamp: see `build_delete`.
+        """
+        deletes = [
+            layout.encode_delete(values, salt=salt)
+            if timestamp is None
+            else layout.encode_column_deletes(values, timestamp, salt=salt)
+            for layout, salt in self.key_variants
+        ]
         return deletes if len(deletes) == 1 else list({one.row: one for one in deletes}.values())
 
     def build_put(self, row: Any) -> RowChange:
@@ -188,13 +199,18 @@ class RowWriter:
             self.name_row(values, encoded_row.row), [*preceding, mutation], stamp_count=2
         )
 
-    def build_delete(self, row: Any) -> RowChange:
-        """Return the change that deletes a row under each of its row keys."""
+    def build_delete(self, row: Any, timestamp: int | None = None) -> RowChange:
+        """Return the change that deletes a row under each of its row keys.
+
+        Args:
+            timestamp: deletes the declared cells that are not newer than this, in milliseconds, and
+                leaves undeclared ones; None deletes the row as `Table.delete` does.
+        """
         values = to_mapping(row)
         if self.key.has_coded_fields and not self.key.has_known_ids(values):
             self.require_known_fields(values)
             return RowChange(b"", [])
-        mutation, *others = self.encode_deletes(values)
+        mutation, *others = self.encode_deletes(values, timestamp)
         return RowChange(self.name_row(values, mutation.row), [*others, mutation], stamp_count=1)
 
     def apply_changes(
@@ -297,6 +313,11 @@ class RowWriter:
     def name_row(self, values: Mapping[str, Any], row: bytes) -> bytes:
         """Return the bytes that name a row for the row clock: its row key, if it has only one."""
         return row if self.naming_key is None else self.naming_key.encode(values, salt=0)
+
+
+def builds_delete(build: ChangeBuilder) -> bool:
+    """Return whether a method of `RowWriter`, or a partial call of it, builds deletes of rows."""
+    return getattr(build, "func", build) is RowWriter.build_delete
 
 
 def select_deletes(cells: Sequence[Cell]) -> list[Cell]:

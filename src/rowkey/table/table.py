@@ -19,6 +19,7 @@ from rowkey.plan import BoundRead, DeclaredRead, bind_read
 from rowkey.progress import ReportProgress
 from rowkey.schema import Condition
 from rowkey.table.batch import DEFAULT_BATCH_ROWS, Batch
+from rowkey.table.bulk_delete import BulkDelete, delete_scanned_rows
 from rowkey.table.bulk_load import load_blocks
 from rowkey.table.generations.bucket_change import BucketChange, BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts
@@ -241,6 +242,64 @@ class Table:
             fields: the same by name.
         """
         self._write_row(RowWriter.build_delete, merge_values(row, fields), sync=sync)
+
+    def delete_where(
+        self,
+        where: str | Mapping[str, Any] | Sequence[Condition],
+        *values: Any,
+        dry_run: bool = False,
+        limit: int | None = None,
+        all_rows: bool = False,
+        skip_undecodable: bool = False,
+        progress: ReportProgress | None = None,
+        **named_values: Any,
+    ) -> BulkDelete:
+        """Delete the rows that meet some conditions, under every row key and in all companions.
+
+        The versions are deleted that a scan has read, so that what clients put after it stays.
+        If a condition is on a field that can change, each row is read again, and left if it does
+        not meet the conditions any more. On an embedded engine this is one step with its delete.
+        On a cluster it is not: of a row that another client changes in between, the fields that it
+        put stay, and the others are gone. After an interruption the same call goes on.
+
+        Undeclared cells stay, and so do rows that have no other cells. If a field is the timestamp
+        of the cells, all versions up to the time that was read are deleted; a later put of such a
+        time is invisible, as after `delete`.
+
+        Args:
+            where: as for `scan`.
+            values: for each `?` in turn.
+            dry_run: whether rows are only found and counted.
+            limit: the maximum number of rows, the first ones in the order of the key.
+            all_rows: whether every row is deleted; then there is no condition.
+            skip_undecodable: whether rows that cannot be decoded are left out, as for `scan`; they
+                are not deleted.
+            progress: called with how many rows are found, or deleted.
+            named_values: for each `:name`.
+
+        Returns:
+            How many rows were deleted, in which tables, and how they were found.
+
+        Raises:
+            ReadError: with every mistake in the conditions and the values; or there is no
+                condition, and `all_rows` is false.
+            BatchError: the deletes of some rows were refused; the others are made.
+
+        Cost: a scan, and about as much as a `batch` of deletes; on a field that can change also
+            `get_many` of the rows, which is one read for each where several share a row.
+        """
+        bound_read = self._bind_conditions(where, "", values, named_values)
+        if all_rows == bool(bound_read.bounds):
+            what = f"without a condition every row of {self.design.table} would be deleted"
+            remedy = "Give a condition; or all_rows=True (--all-rows) to delete every row."
+            if all_rows:
+                what = "all_rows=True deletes every row, and there are conditions"
+                remedy = "Remove all_rows, or the conditions."
+            raise ReadError("argument where", what, remedy=remedy)
+        scan = self._build_scan(bound_read, limit=limit, skip_undecodable=skip_undecodable)
+        scan.count_undeclared()
+        explanation = self._explain_bound_read(bound_read, limit)
+        return delete_scanned_rows(self, scan, explanation, is_dry_run=dry_run, progress=progress)
 
     def increment(self, row: Any, /, **amounts: int) -> dict[str, int]:
         """Add to counters, columns of type i64, atomically; an absent column counts as 0.
@@ -521,7 +580,7 @@ class Table:
 
     def explain(
         self,
-        where: str | Mapping[str, Any] = "",
+        where: str | Mapping[str, Any] | Sequence[Condition] = "",
         *values: Any,
         order: str = "",
         limit: int | None = None,

@@ -10,7 +10,7 @@ from rowkey.cli.options import print_lines
 from rowkey.cli.tables import (
     CATALOG_OPTION,
     TABLE_URL_OPTION,
-    add_drop_confirmation,
+    add_confirmation_option,
     confirm_drop,
     get_catalog_url,
     read_design_or_name,
@@ -21,7 +21,7 @@ from rowkey.cli.tables import (
 @click.argument("table")
 @TABLE_URL_OPTION
 @CATALOG_OPTION
-@add_drop_confirmation(
+@add_confirmation_option(
     "Confirm without a prompt; needs the NAME where the table is given by a design file."
 )
 def command(table: str, url: str, yes: str | None) -> None:

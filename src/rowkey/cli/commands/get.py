@@ -45,7 +45,7 @@ def command(
     rowkey get logs.toml --on rocks:./data host=web-1 ts=2021-01-01T00:00:00Z
     rowkey get logs.toml --on rocks:./data host=web-1 ts=1609459200000 -f json
     """
-    from rowkey.cli.row_formats import format_row
+    from rowkey.cli.row_formats import format_rows
 
     with open_existing_table(design, url) as table:
         names = table.writer.identity_fields
@@ -61,7 +61,7 @@ def command(
     elif output == "json":
         print_lines([to_json(render.build_row_document(row))])
     else:
-        print_lines(line.rstrip("\n") for line in format_row(row, table.design.fields))
+        print_lines(format_rows([row], table.design.fields))
     if not undeclared:
         print_notes(render.format_undeclared_cells(table.design.table, found, "not printed"))
     return 1 if row is None else 0

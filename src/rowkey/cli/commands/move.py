@@ -28,7 +28,7 @@ from rowkey.cli.tables import (
     CATALOG_OPTION,
     TABLE_URL_OPTION,
     YES_ALONE,
-    add_drop_confirmation,
+    add_confirmation_option,
     confirm_drop,
     find_table_name,
     get_catalog_url,
@@ -107,7 +107,7 @@ STDERR = 2
 )
 @click.option("--drop-old", is_flag=True, help="finish: drop the old table, after a cutover.")
 @click.option("--drop-new", is_flag=True, help="finish: drop the new table and stay with the old.")
-@add_drop_confirmation(
+@add_confirmation_option(
     "finish: confirm without a prompt; needs the dropped table's NAME if TABLE is another."
 )
 @click.option(

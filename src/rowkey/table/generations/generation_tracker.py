@@ -375,6 +375,11 @@ class GenerationState:
         return self
 
     @property
+    def all_states(self) -> tuple[GenerationState, ...]:
+        """The states of all tables that are written: this one."""
+        return (self,)
+
+    @property
     def load_order(self) -> tuple[GenerationState, ...]:
         """The states of the tables that a loaded row is written to, in this order."""
         return (self,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from copy import copy
 from importlib import import_module
@@ -415,6 +415,13 @@ class Scan:
         """Yield the rows as dictionaries, whatever `into` is, in the requested order."""
         self._begin_read()
         yield from self.read_remaining_rows(self.limit)
+
+    @explain_shortage
+    def read_stored_rows(self) -> Generator[tuple[ScanItem, dict[str, Any]], None, None]:
+        """Yield the rows in the order of the key, each with the cells that it is stored in."""
+        self._begin_read()
+        with ExitStack() as opened:
+            yield from islice(self._read_matching_rows(opened), self.limit)
 
     def read_remaining_rows(self, limit: int | None) -> Iterator[dict[str, Any]]:
         """Yield the rows after the start token as dictionaries, in the requested order."""
