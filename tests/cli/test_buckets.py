@@ -81,7 +81,7 @@ def test_an_unfinished_bucket_change_is_shown_with_the_command_that_completes_it
     """An unfinished change is shown with the command that completes it, which works."""
     del things_folder
     with rowkey.open("things", "rocks:data") as table:
-        BucketChange(table, 8)._announce_counts()
+        BucketChange(table.tracker, 8)._announce_counts()
     assert (
         "announced   2, with 8: run buckets set with the same number to finish"
         in run_buckets("show")[1]

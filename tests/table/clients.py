@@ -10,9 +10,10 @@ import rowkey
 from rowkey.errors import RowError
 from rowkey.move import BucketRetirement
 from rowkey.table.generations.bucket_change import BucketChange
+from table.buckets import refuse_to_wait
 
 if TYPE_CHECKING:
-    from rowkey.catalog import Lease
+    from rowkey.catalog import CatalogEntry, Lease
     from rowkey.move import BucketRetirementResult
     from rowkey.table import Table
     from rowkey.table.generations.bucket_change import BucketChangeResult
@@ -54,7 +55,12 @@ def set_buckets(table: Table, count: int, part: Any = None, **words: Any) -> Buc
     """Change the buckets of a client's table, while only this client's clock advances."""
     time = table.lease.clock
     assert isinstance(time, ManualClock)
-    return BucketChange(table, count, part, pause=time.pause, **words).run()
+    return BucketChange(table.tracker, count, part, pause=time.pause, **words).run()
+
+
+def announce_count(table: Table, count: int) -> CatalogEntry:
+    """Announce another number of buckets, as a client does that dies then; return the entry."""
+    return BucketChange(table.tracker, count, pause=refuse_to_wait)._announce_counts()
 
 
 def retire_buckets(table: Table, **words: Any) -> BucketRetirementResult:

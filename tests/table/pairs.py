@@ -91,7 +91,7 @@ class ClientPair(TableAndModel):
         super().reopen()
         self.clients[at] = self.table
         if self.change is not None:
-            self.change.table = self.clients[0]
+            self.change.tracker = self.clients[0].tracker
 
     def renew(self) -> None:
         """Let a client read the entry before its lease ends."""
@@ -109,7 +109,7 @@ class ClientPair(TableAndModel):
         places = [one.part_index for one in table.buckets.parts]
         place = places[part % len(places)]
         try:
-            change = BucketChange(table, count, place, pause=self.time.pause)
+            change = BucketChange(table.tracker, count, place, pause=self.time.pause)
         except InvalidDesign:  # it has this number, or would have a part of one
             return
         change._split_regions()

@@ -19,7 +19,13 @@ from rowkey.render import build_buckets_document, format_buckets
 from rowkey.table.generations.activation import activate_announced
 from rowkey.table.generations.bucket_change import BucketChange
 from table.buckets import FIELDS, KEY, ROWS, build_design, refuse_to_wait, sort_by_key
-from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
+from table.clients import (
+    ManualClock,
+    announce_count,
+    list_misplaced_rows,
+    open_client,
+    set_buckets,
+)
 
 if TYPE_CHECKING:
     from rowkey.table import Table
@@ -261,7 +267,7 @@ def test_a_return_to_an_old_bucket_count_is_refused_if_old_cells_would_reappear(
         assert near == mistake.expected
         assert mistake.remedy.startswith("Otherwise move the rows to a table")
         for count in near.split(" or ") if near else ():
-            BucketChange(table, int(count))
+            BucketChange(table.tracker, int(count))
     timed = STAMPED_FIELDS | {"at": {"type": "timestamp_ms", "nullable": True}}
     with open_client(rowkey.Design("logs", key, fields=timed), "memory:", ManualClock()) as table:
         set_buckets(table, then)
@@ -294,7 +300,7 @@ def test_an_interrupted_bucket_change_is_continued_by_another_client(url: str) -
                 if next(steps, None) is None:
                     raise SetterStopped
 
-            change = BucketChange(table, 20, progress=notify, pause=pause)
+            change = BucketChange(table.tracker, 20, progress=notify, pause=pause)
             try:
                 change.run()
                 is_done = True
@@ -316,7 +322,7 @@ def test_an_interrupted_bucket_change_is_continued_by_another_client(url: str) -
 
 def test_a_second_bucket_change_is_refused_during_an_announced_one(logs: Table) -> None:
     """During an announced change another one is refused, and anyone may finish the first."""
-    first = BucketChange(logs, 32, pause=refuse_to_wait)
+    first = BucketChange(logs.tracker, 32, pause=refuse_to_wait)
     first._announce_counts()
     with pytest.raises(Conflict, match=r"its number of buckets is under way, of key\[0\] to 32"):
         set_buckets(logs, 64)
@@ -328,13 +334,13 @@ def test_a_second_bucket_change_is_refused_during_an_announced_one(logs: Table) 
 
 def test_a_bucket_change_must_be_finished_with_its_announced_time(logs: Table) -> None:
     """A change is only finished with the waiting time that it was announced with."""
-    BucketChange(logs, 8, max_stale_s=7.0)._announce_counts()
+    BucketChange(logs.tracker, 8, max_stale_s=7.0)._announce_counts()
     said = r"was begun with max_stale = 7 s; expected max_stale = 7 s, or none\. Repeat the call"
     with pytest.raises(Conflict, match=said):
         set_buckets(logs, 8, max_stale_s=10.0)
     assert (1, 7.0) == (logs.buckets.active_generation, logs.buckets.max_stale_s)
     assert 2 == set_buckets(logs, 8, max_stale_s=7.0).generation
-    BucketChange(logs, 16)._announce_counts()
+    BucketChange(logs.tracker, 16)._announce_counts()
     assert 3 == set_buckets(logs, 16).generation
     assert 4 == set_buckets(logs, 4, max_stale_s=10.0).generation
     assert 10.0 == logs.buckets.max_stale_s
@@ -345,7 +351,8 @@ def test_the_second_of_two_concurrent_bucket_changes_gets_a_conflict(tmp_path: P
     place = f"memory:{tmp_path}"
     clients = [open_client(build_design(), place, ManualClock()) for _ in range(2)]
     changes = [
-        BucketChange(one, n, pause=refuse_to_wait) for one, n in zip(clients, (32, 64), strict=True)
+        BucketChange(one.tracker, n, pause=refuse_to_wait)
+        for one, n in zip(clients, (32, 64), strict=True)
     ]
     won: list[int] = []
     lost: list[Conflict] = []
@@ -373,7 +380,7 @@ def test_a_bucket_change_on_an_outdated_state_gets_a_conflict(tmp_path: Path) ->
     """A change that another client has overtaken fails with a conflict."""
     place = f"memory:{tmp_path}"
     one, other = (open_client(build_design(), place, ManualClock()) for _ in range(2))
-    change = BucketChange(one, 32, pause=refuse_to_wait)
+    change = BucketChange(one.tracker, 32, pause=refuse_to_wait)
     set_buckets(other, 64)
     with pytest.raises(
         Conflict, match="another client has changed its number of buckets meanwhile"
@@ -411,7 +418,7 @@ def test_a_bucket_change_loses_no_ids_allocated_meanwhile(tmp_path: Path) -> Non
 @ON_BOTH_ENGINES
 def test_a_new_bucket_count_is_written_to_attributes_before_it_is_activated(logs: Table) -> None:
     """The table's attributes have a new count before the catalog activates it."""
-    change = BucketChange(logs, 32, pause=refuse_to_wait, max_stale_s=90.0)
+    change = BucketChange(logs.tracker, 32, pause=refuse_to_wait, max_stale_s=90.0)
     announced = change._announce_counts().generations[-1]
     assert "90" == logs.store.families_and_attributes[1]["rowkey.stale"]
     write = logs.catalog.write
@@ -433,7 +440,7 @@ def test_a_new_bucket_count_is_written_to_attributes_before_it_is_activated(logs
 def test_a_generation_removed_from_the_entry_is_not_activated(logs: Table) -> None:
     """A change is not activated if its announcement was removed from the entry."""
     before = logs.lease.renew_entry()
-    announced = BucketChange(logs, 32, pause=refuse_to_wait)._announce_counts().generations[-1]
+    announced = announce_count(logs, 32).generations[-1]
     now = logs.lease.renew_entry()
     version = logs.catalog.write("logs", before, now.version)
     with pytest.raises(Unavailable, match="no longer lists the change of the number of buckets"):
@@ -485,7 +492,7 @@ def test_a_bucket_change_waits_for_the_longest_lease_of_any_client(logs: Table) 
     assert (60.0, 60.0, 1.0 if lone else 66.0) == (
         before.max_stale_s, before.longest_stale_s, round(before.wait_s, 6)
     )  # fmt: skip
-    BucketChange(logs, 32, max_stale_s=0.5, pause=refuse_to_wait)._announce_counts()
+    BucketChange(logs.tracker, 32, max_stale_s=0.5, pause=refuse_to_wait)._announce_counts()
     amid = logs.buckets
     assert (0.5, 60.0, before.wait_s) == (amid.max_stale_s, amid.longest_stale_s, amid.wait_s)
     waits = f"some for 60 s still; a change waits for {1 if lone else 66} s"

@@ -18,8 +18,14 @@ from rowkey.errors import BatchError, Conflict, InvalidArgument, Unavailable
 from rowkey.table.generations.activation import activate_announced
 from rowkey.table.generations.bucket_change import BucketChange
 from rowkey.table.generations.column_copies import copy_newest_columns
-from table.buckets import KEY, ROWS, advance_clock, build_design, refuse_to_wait, sort_by_key
-from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
+from table.buckets import KEY, ROWS, advance_clock, build_design, sort_by_key
+from table.clients import (
+    ManualClock,
+    announce_count,
+    list_misplaced_rows,
+    open_client,
+    set_buckets,
+)
 
 if TYPE_CHECKING:
     from rowkey.catalog import Catalog
@@ -114,7 +120,7 @@ def test_a_delete_during_an_announced_change_applies_to_the_new_bucket_too(
     setter, knows = client_pair
     for row in ROWS[:10]:
         setter.put(row)
-    change = BucketChange(setter, 32, pause=lambda seconds: advance_clock(setter, seconds))
+    change = BucketChange(setter.tracker, 32, pause=lambda seconds: advance_clock(setter, seconds))
     change._announce_counts()
     knows.lease.renew_entry()
     assert (16, 2) == (knows.buckets.parts[0].count, knows.buckets.keys_per_get)
@@ -134,7 +140,7 @@ def test_a_put_after_a_delete_of_the_same_millisecond_is_visible(logs: Table) ->
     """The timestamps of a row rise across a change of buckets."""
     logs.store.row_clock.clock = lambda: 2_000_000_000_000
     for number in (32, 8, 16):
-        BucketChange(logs, number, pause=refuse_to_wait)._announce_counts()
+        announce_count(logs, number)
         logs.delete(ROWS[0])
         set_buckets(logs, number)
         logs.put(ROWS[0])
@@ -157,7 +163,7 @@ def test_an_increment_waits_while_a_bucket_count_is_announced(
     """An increment waits while a generation is announced, so that all are in one place."""
     setter, other = client_pair
     setter.put(ROWS[0])
-    entry = BucketChange(setter, 32, pause=refuse_to_wait)._announce_counts()
+    entry = announce_count(setter, 32)
     other.lease.renew_entry()
     waited: list[float] = []
 
@@ -181,7 +187,7 @@ def test_an_increment_activates_the_abandoned_change_of_a_dead_client(
     """An increment that waited long enough activates a generation whose client died."""
     dead, other = client_pair
     dead.put(ROWS[1])
-    BucketChange(dead, 32, pause=refuse_to_wait)._announce_counts()
+    announce_count(dead, 32)
     other.lease.renew_entry()
     assert {"hits": 6} == other.increment(ROWS[1], hits=5)
     assert (66.0, 2) == (round(other.lease.clock()), other.buckets.active_generation)
@@ -201,7 +207,7 @@ def test_an_increment_waits_for_each_announcement_in_full(
     under = [build_design(KEY.replace("16", str(n))).key.encode(elsewhere) for n in (16, 32, 64)]
     assert 3 == len(set(under))
     setter.put({**elsewhere, "hits": 1})
-    second = BucketChange(setter, 32, pause=refuse_to_wait)._announce_counts()
+    second = announce_count(setter, 32)
     counter.lease.renew_entry()
     third: list[float] = []
 
@@ -213,7 +219,7 @@ def test_an_increment_waits_for_each_announcement_in_full(
                 activate_announced(setter.catalog, "logs", second.generations[-1], setter.store)
             )
             bystander.lease.renew_entry()
-            BucketChange(setter, 64, pause=refuse_to_wait)._announce_counts()
+            announce_count(setter, 64)
             third.append(counter.lease.clock())
 
     counter.tracker.pause = pause
@@ -290,7 +296,9 @@ def test_a_slow_increment_raises_a_conflict_after_an_announcement(
 
     def run_late(*words: Any, **more: Any) -> Any:
         found = increment(*words, **more)
-        change = BucketChange(setter, 32, pause=lambda seconds: advance_clock(setter, seconds))
+        change = BucketChange(
+            setter.tracker, 32, pause=lambda seconds: advance_clock(setter, seconds)
+        )
         change._announce_counts()
         slow.lease.renew_entry()
         change.run()
@@ -345,7 +353,7 @@ def test_a_delete_reaches_a_cell_that_was_copied_meanwhile(
     def run_meanwhile() -> None:
         if number := next(counts, None):
             change = BucketChange(
-                setter, number, 1 if "salt" in key else None, pause=make_waiter(setter)
+                setter.tracker, number, 1 if "salt" in key else None, pause=make_waiter(setter)
             )
             change._announce_counts()
             if knows == "the announcement":

@@ -14,11 +14,11 @@ from rowkey.catalog import has_synced_attributes
 from rowkey.engines.backends import memory
 from rowkey.errors import Conflict, InvalidArgument, RowkeyError, Unavailable
 from rowkey.table import repair_catalog
-from rowkey.table.bulk_load import _LoadCheckpoint
+from rowkey.table.file_load import _LoadCheckpoint
 from rowkey.table.generations.activation import activate_announced, write_attributes
 from rowkey.table.generations.bucket_change import BucketChange
-from table.buckets import FIELDS, build_design, refuse_to_wait
-from table.clients import ManualClock, open_client, set_buckets
+from table.buckets import FIELDS, build_design
+from table.clients import ManualClock, announce_count, open_client, set_buckets
 
 if TYPE_CHECKING:
     from rowkey.table import Table
@@ -70,7 +70,7 @@ def announce_other_count(slow: Table, place: str) -> None:
     with pytest.raises(
         Conflict, match="another client has changed its number of buckets meanwhile"
     ):
-        BucketChange(slow, 8, max_stale_s=90.0, pause=pause).run()
+        BucketChange(slow.tracker, 8, max_stale_s=90.0, pause=pause).run()
 
 
 @pytest.mark.parametrize("does", [open_with_added_field, announce_other_count])
@@ -99,7 +99,7 @@ def test_a_slow_client_does_not_reactivate_another_generation(
 ) -> None:
     """A slow client leaves a generation that others have activated, and the next one."""
     quick, slow = client_pair
-    announced = BucketChange(quick, 32, pause=refuse_to_wait)._announce_counts().generations[-1]
+    announced = announce_count(quick, 32).generations[-1]
 
     def change_first() -> None:
         quick.lease.adopt_entry(activate_announced(quick.catalog, "logs", announced, quick.store))
@@ -119,7 +119,7 @@ def test_older_table_attributes_do_not_replace_later_ones(client_pair: tuple[Tab
     """Attributes of an older or another entry do not replace later ones."""
     quick, _ = client_pair
     first = quick.lease.last_entry
-    announced = BucketChange(quick, 32, pause=refuse_to_wait)._announce_counts()
+    announced = announce_count(quick, 32)
     assert not write_attributes("logs", quick.store, announced)
     assert write_attributes("logs", quick.store, announced.activate_generation())
     told = quick.store.families_and_attributes[1]
@@ -219,7 +219,7 @@ def test_a_client_without_the_right_to_alter_can_increment(
 ) -> None:
     """Without the right to alter, increments and opening work, and attributes stay old."""
     quick, slow = client_pair
-    announced = BucketChange(quick, 32, pause=refuse_to_wait)._announce_counts().generations[-1]
+    announced = announce_count(quick, 32).generations[-1]
     slow.lease.renew_entry()
     with monkeypatch.context() as patch:
         patch.setattr(memory._MemoryStore, "replace_attributes", deny_access)
@@ -239,7 +239,7 @@ def test_attributes_that_the_engine_changes_are_written_a_few_times_only(
 ) -> None:
     """Attributes that never match are written a few times, reported, and the table opens."""
     quick, _ = client_pair
-    announced = BucketChange(quick, 32, pause=refuse_to_wait)._announce_counts().generations[-1]
+    announced = announce_count(quick, 32).generations[-1]
     annotate, times = memory._MemoryStore.replace_attributes, []
 
     def otherwise(one: Any, words: Mapping[str, str]) -> None:
@@ -261,7 +261,7 @@ def test_no_generation_is_activated_once_the_attributes_have_a_later_one(
 ) -> None:
     """A generation is not activated if the table's attributes have a later one."""
     quick, _ = client_pair
-    announced = BucketChange(quick, 32, pause=refuse_to_wait)._announce_counts().generations[-1]
+    announced = announce_count(quick, 32).generations[-1]
     quick.store.replace_attributes(
         {**quick.store.families_and_attributes[1], "rowkey.generation": "3"}
     )

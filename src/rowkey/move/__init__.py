@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from rowkey.move.design_comparison import compare_designs
     from rowkey.move.difference_repair import RepairOutcome, RowRepair, repair_differences
     from rowkey.move.difference_search import FieldDifference, RowDifference
-    from rowkey.move.lost_cells import StayingCells
     from rowkey.move.move import Move
     from rowkey.move.move_record import MoveRecord
     from rowkey.move.preflight import MovePlan, MoveStep, plan_move
     from rowkey.move.rate_limit import RateLimit
     from rowkey.move.status import MoveSettings, MoveStatus, read_status
+    from rowkey.move.staying_cells import StayingCells
     from rowkey.move.switch import SwitchResult
     from rowkey.move.table_digest import SideCounts, SkippedRow
     from rowkey.move.verification import VerificationResult, verify_move
@@ -44,7 +44,7 @@ else:
             "design_comparison": "compare_designs",
             "difference_repair": "RepairOutcome RowRepair repair_differences",
             "difference_search": "FieldDifference RowDifference",
-            "lost_cells": "StayingCells",
+            "staying_cells": "StayingCells",
             "move": "Move",
             "move_record": "MoveRecord",
             "preflight": "MovePlan MoveStep plan_move",

@@ -21,20 +21,18 @@ from rowkey.messages import format_value
 from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, CatchUp, copy_all_rows
 from rowkey.move.difference_repair import repair_differences
-from rowkey.move.lost_cells import (
-    StayingCells,
-    copy_rows_again,
-    count_lone_cells,
-    find_lost_cells,
-    format_uncompared_consent,
-    list_consents,
-    list_staying_cells,
-)
+from rowkey.move.lost_cells import copy_rows_again, count_lone_cells, find_lost_cells
 from rowkey.move.move_record import CAUGHT_UP_NOTE, VERIFICATION_NOTE, MoveRecord
 from rowkey.move.mover_lock import MoverLock
 from rowkey.move.preflight import MovePlan, is_begun_target, plan_move
 from rowkey.move.rate_limit import validate_limit
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
+from rowkey.move.staying_cells import (
+    StayingCells,
+    format_uncompared_consent,
+    list_consents,
+    list_staying_cells,
+)
 from rowkey.move.switch import Switch, SwitchResult, restore_stale_time
 from rowkey.move.verification import (
     DEFAULT_LISTED,

@@ -8,7 +8,6 @@ from typing import Any
 
 from rowkey.catalog import MovePhase
 from rowkey.move.copy_progress import load_progress
-from rowkey.move.lost_cells import StayingCells
 from rowkey.move.move_record import (
     CAUGHT_UP_NOTE,
     HISTORY_NOTE,
@@ -16,6 +15,7 @@ from rowkey.move.move_record import (
     VERIFICATION_NOTE,
     MoveRecord,
 )
+from rowkey.move.staying_cells import StayingCells
 from rowkey.table import ShadowCounts, sum_shadow_counts
 
 

@@ -12,7 +12,7 @@ from rowkey.array_libraries import np
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 from rowkey.move.comparison_rules import ComparisonRules, build_comparison_rules
-from rowkey.move.lost_cells import StayingCells, list_staying_cells
+from rowkey.move.staying_cells import StayingCells, list_staying_cells
 from rowkey.move.table_digest import SideCounts, hash_table
 from rowkey.progress import Progress, ReportProgress
 from rowkey.table import GenerationState

@@ -2,7 +2,7 @@
 
 from rowkey.table.batch import Batch
 from rowkey.table.bulk_delete import BulkDelete
-from rowkey.table.bulk_load import FileLoadResult, compute_load_salts, load_file
+from rowkey.table.bulk_load import compute_load_salts
 from rowkey.table.client_wait import compute_wait_s, wait_for_clients
 from rowkey.table.companions.companion_repair import (
     CompanionRepair,
@@ -10,6 +10,7 @@ from rowkey.table.companions.companion_repair import (
     repair_companions,
 )
 from rowkey.table.companions.companion_tables import TableWithCompanions
+from rowkey.table.file_load import FileLoadResult, load_file
 from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.generations.bucket_change import BucketChange, BucketChangeResult
 from rowkey.table.generations.bucket_counts import (

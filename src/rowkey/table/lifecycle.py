@@ -29,7 +29,7 @@ from rowkey.progress import ReportProgress
 from rowkey.table.client_wait import SHARED_STALE_S
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
-from rowkey.table.moves.moved_table import find_moved_table, find_used_table, remove_names_of
+from rowkey.table.moves.moved_table import find_used_table, remove_names_of
 from rowkey.table.table import Table
 from rowkey.table.table_location import TableLocation, build_missing_error, check_table_name
 
@@ -92,7 +92,7 @@ def open_table(
             engine = stack.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
         own_stale = _limit_stale_time(engine, max_stale, is_borrowed=is_borrowed)
         place = stack.enter_context(TableLocation(engine, design, url, max_stale, catalog))
-        used = find_moved_table(place, design)
+        used = place.find_moved_table(design)
         if used is not design:
             place.catalog.close()  # the table closes only the catalog of its own location
             design, create = used, False

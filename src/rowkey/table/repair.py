@@ -56,7 +56,7 @@ from rowkey.rows import (
     split_undeclared_rows,
 )
 from rowkey.table.lifecycle import check_arguments
-from rowkey.table.moves.moved_table import find_moved_table, find_replacement, find_used_table
+from rowkey.table.moves.moved_table import find_replacement, find_used_table
 from rowkey.table.scans.scan_items import align_to_events
 from rowkey.table.scans.scan_ranges import PAGE_CELLS
 from rowkey.table.scans.undecodable_rows import UndecodableRows
@@ -486,7 +486,7 @@ def repair_catalog(design: Design, url: str, *, apply: bool = False) -> CatalogR
         engine = stack.enter_context(open_engine(url, create=False))
         place = stack.enter_context(TableLocation(engine, design, url))
         if not place.is_made:
-            used = find_moved_table(place, design)
+            used = place.find_moved_table(design)
             if not isinstance(used, str) and used is not design:
                 place = stack.enter_context(TableLocation(engine, used, url))
         entry = place.catalog.read(place.table_name)

@@ -653,7 +653,9 @@ class Table:
         Cost: a little more than the longest `max_stale` of any client, 60 s if none was declared;
             1 s if no other process can have the table open.
         """
-        return BucketChange(self, count, part, max_stale_s=max_stale, progress=progress).run()
+        return BucketChange(
+            self.tracker, count, part, max_stale_s=max_stale, progress=progress
+        ).run()
 
     def regions(self) -> list[RegionRequestCounts]:
         """Return the regions of the table, with their request counts."""

@@ -47,7 +47,7 @@ from rowkey.table.companions.companion_tables import ReadOnlyCompanion
 from rowkey.table.generations.activation import MAX_CATALOG_RETRIES, reconcile_attributes
 from rowkey.table.generations.generation_tracker import GenerationTracker
 from rowkey.table.moves.move_follower import MoveFollower
-from rowkey.table.moves.moved_table import find_used_table
+from rowkey.table.moves.moved_table import find_moved_table, find_used_table
 from rowkey.table.row_writer import RowNaming
 from rowkey.table.table import Table
 from rowkey.table.table_spec import (
@@ -163,6 +163,15 @@ class TableLocation:
 
     def __exit__(self, *_: object) -> None:
         self.catalog.close()
+
+    def find_moved_table(self, design: Design | str) -> Design | str:
+        """Return what to open in place of the table if it takes part in a move; see the function.
+
+        Args:
+            design: the design or the name that it is opened by.
+        """
+        attributes = self.attributes if self.is_made else None
+        return find_moved_table(design, attributes, self.catalog)
 
     def require_new(self) -> None:
         """Raise if the table exists."""

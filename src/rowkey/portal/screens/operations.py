@@ -192,7 +192,7 @@ def _preview_buckets(request: PortalRequest, name: str) -> dict[str, Any] | None
 
     def preview() -> dict[str, Any]:
         with request.portal.engines.open_table(name, quick=True) as table:
-            result = BucketChange(table, count, part).preview()
+            result = BucketChange(table.tracker, count, part).preview()
             return build_bucket_change_document(table.design.table, result)
 
     return request.portal.engines.ask(preview, table=name)

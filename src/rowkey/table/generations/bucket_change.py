@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.catalog import CatalogEntry, Generation, build_contention_error, check_max_stale
 from rowkey.design import Design, list_key_prefixes
@@ -26,11 +26,8 @@ from rowkey.table.generations.bucket_counts import (
     find_distinguishing_fields,
     list_counted_parts,
 )
-from rowkey.table.generations.generation_tracker import GenerationState
+from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.generations.timestamp_ties import find_tied_generations
-
-if TYPE_CHECKING:
-    from rowkey.table.table import Table
 
 MAX_BUCKETS = 65_536
 """Largest number of buckets. Source: two bytes."""
@@ -67,6 +64,7 @@ class BucketChange:
     Every step may be interrupted: the next change to the same number continues where it stopped.
 
     Args:
+        tracker: the state of the table.
         count: how many buckets it is to have.
         part: the part of the key, where several have a count: its index from 0, its function, or
             the part as it is written.
@@ -81,7 +79,7 @@ class BucketChange:
 
     def __init__(
         self,
-        table: Table,
+        tracker: GenerationTracker,
         count: int,
         part: int | str | None = None,
         *,
@@ -89,11 +87,12 @@ class BucketChange:
         progress: ReportProgress | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.table, self.count = table, count
+        self.tracker, self.count = tracker, count
+        self.catalog = tracker.lease.catalog
         self.max_stale_s = max_stale_s
         self.progress = progress or ignore_progress
         self.pause = pause
-        self.state_before = table.get_state()
+        self.state_before = tracker.get_state()
         mistakes = Mistakes()
         _check_count(count, mistakes)
         if max_stale_s is not None:
@@ -212,12 +211,12 @@ class BucketChange:
         self._check_announcement(self._read_entry())
         regions = self._split_regions()
         entry = self._announce_counts()
-        self._wait_for_clients(compute_wait_s(entry, self.table.engine))
+        self._wait_for_clients(compute_wait_s(entry, self.tracker.engine))
         announced = entry.generations[-1]
-        self.table.lease.adopt_entry(
-            activate_announced(self.table.catalog, self._table_name, announced, self.table.store)
+        self.tracker.lease.adopt_entry(
+            activate_announced(self.catalog, self._table_name, announced, self.tracker.store)
         )
-        return self._build_result(self.table.get_state(), regions)
+        return self._build_result(self.tracker.get_state(), regions)
 
     def preview(self) -> BucketChangeResult:
         """Return what reads will cost under the new number; nothing is changed or split.
@@ -227,7 +226,7 @@ class BucketChange:
         entry = self.state_before.entry
         if entry.announced_generation is None:
             entry = entry.announce_generation(self.counts, (), 0)
-        return self._build_result(self.table.tracker.build_state(entry.activate_generation()), 0)
+        return self._build_result(self.tracker.build_state(entry.activate_generation()), 0)
 
     def _build_result(self, after: GenerationState, regions: int) -> BucketChangeResult:
         """Return what reads cost before the change and in a state after it.
@@ -250,7 +249,7 @@ class BucketChange:
         """Return the table's state before the change was announced, by this or another client."""
         entry = self.state_before.entry
         generations = tuple(one for one in entry.generations if not one.is_announced)
-        return self.table.tracker.build_state(replace(entry, generations=generations))
+        return self.tracker.build_state(replace(entry, generations=generations))
 
     @property
     def _table_name(self) -> str:
@@ -258,7 +257,7 @@ class BucketChange:
 
     def _read_entry(self) -> CatalogEntry:
         """Return the table's entry from the catalog; raise `Unavailable` if there is none."""
-        entry = self.table.catalog.read(self._table_name)
+        entry = self.catalog.read(self._table_name)
         if entry is None:
             what = "the catalog no longer has an entry for this table"
             raise Unavailable(f"table {self._table_name}", what, remedy=REOPEN_REMEDY)
@@ -308,7 +307,7 @@ class BucketChange:
 
     def _split_regions(self) -> int:
         """Split regions at the boundaries of the new bucket count; return how many were split."""
-        store = self.table.store
+        store = self.tracker.store
         existing = {b"", *store.spec.splits}
         bounds = [at for at in self._choose_split_keys() if at not in existing]
         for done, at in enumerate(bounds):
@@ -340,29 +339,29 @@ class BucketChange:
 
     def _announce_counts(self) -> CatalogEntry:
         """Announce the new bucket count in the catalog; return the entry."""
-        catalog, name = self.table.catalog, self._table_name
-        splits = self.table.store.spec.splits
+        catalog, name = self.catalog, self._table_name
+        splits = self.tracker.store.spec.splits
         for _ in range(MAX_CATALOG_RETRIES):
             entry = self._read_entry()
             if not self._check_announcement(entry):
-                now = self.table.store.row_clock.clock()
+                now = self.tracker.store.row_clock.clock()
                 new = entry.announce_generation(self.counts, splits, now, self.max_stale_s)
                 # The attributes get the longest stale time before any client uses it.
-                write_attributes(self._table_name, self.table.store, new)
+                write_attributes(self._table_name, self.tracker.store, new)
                 try:
                     entry = replace(new, version=catalog.write(name, new, entry.version))
                 except Conflict:
                     # Another client has allocated an id, or has announced a generation.
-                    reconcile_attributes(catalog, name, self.table.store)
+                    reconcile_attributes(catalog, name, self.tracker.store)
                     continue
-                reconcile_attributes(catalog, name, self.table.store)
-            self.table.lease.adopt_entry(entry)
+                reconcile_attributes(catalog, name, self.tracker.store)
+            self.tracker.lease.adopt_entry(entry)
             return entry
         raise build_contention_error(name, MAX_CATALOG_RETRIES)
 
     def _wait_for_clients(self, seconds: float) -> None:
         """Wait until every client has read of the announced generation, or has stopped."""
-        wait_for_clients(seconds, self.progress, "seconds", self.pause, self.table.lease.clock)
+        wait_for_clients(seconds, self.progress, "seconds", self.pause, self.tracker.lease.clock)
         total = max(1, round(seconds))
         self.progress(Progress("seconds", total, total, "seconds"))
 

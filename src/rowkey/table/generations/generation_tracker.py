@@ -435,7 +435,7 @@ class GenerationTracker:
         self.lease, self.store = lease, store
         self.declared_design = design
         self.pause: Callable[[float], None] = time.sleep
-        self._engine = engine
+        self.engine = engine
         if row_naming is not None:
             _SHARED_NAMINGS[store.row_clock] = row_naming
         self._dictionary = dictionary
@@ -543,7 +543,7 @@ class GenerationTracker:
         while (announced := state.entry.announced_generation) is not None:
             if waited_for is None or not announced.is_same(waited_for):
                 waited_for, since = announced, clock()
-            patience = compute_wait_s(state.entry, self._engine)
+            patience = compute_wait_s(state.entry, self.engine)
             if clock() - since >= patience:
                 name, catalog = state.combined_design.table, self.lease.catalog
                 self.lease.adopt_entry(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from rowkey.catalog import (
     MOVE_ATTRIBUTES,
@@ -18,11 +18,10 @@ from rowkey.design import Design
 from rowkey.engines import Engine
 from rowkey.errors import CatalogMismatch, Conflict
 
-if TYPE_CHECKING:
-    from rowkey.table.table_location import TableLocation
 
-
-def find_moved_table(place: TableLocation, design: Design | str) -> Design | str:
+def find_moved_table(
+    design: Design | str, attributes: Mapping[str, str] | None, catalog: Catalog
+) -> Design | str:
     """Return what to open in place of a table that takes part in a move; itself if in none.
 
     While rows are moved, both tables are used through the source, by the design of either. Once the
@@ -30,6 +29,8 @@ def find_moved_table(place: TableLocation, design: Design | str) -> Design | str
 
     Args:
         design: the design or the name that it is opened by.
+        attributes: those of the engine's table; None if there is none.
+        catalog: the catalog of the table.
 
     Raises:
         CatalogMismatch: the design is that of neither table; or the move is finished, and the
@@ -37,17 +38,17 @@ def find_moved_table(place: TableLocation, design: Design | str) -> Design | str
 
     Cost: nothing for a table that exists and takes part in no move.
     """
-    if place.is_made and not MOVE_ATTRIBUTES & place.attributes.keys():
+    name = design if isinstance(design, str) else design.table
+    if attributes is not None and not MOVE_ATTRIBUTES & attributes.keys():
         return design
-    if any(find_table_name_mistakes(place.table_name)):
+    if any(find_table_name_mistakes(name)):
         return design
-    catalog = place.catalog
-    entry = catalog.read(place.table_name)
+    entry = catalog.read(name)
     if entry is None:
         return design
-    used_name = find_used_table(catalog, place.table_name, entry)
-    used = entry if used_name == place.table_name else catalog.read(used_name)
-    if used is None or (used_name == place.table_name and used.move is None):
+    used_name = find_used_table(catalog, name, entry)
+    used = entry if used_name == name else catalog.read(used_name)
+    if used is None or (used_name == name and used.move is None):
         return design
     if isinstance(design, str):
         return used_name
@@ -58,7 +59,7 @@ def find_moved_table(place: TableLocation, design: Design | str) -> Design | str
         evolve_entry(used, renamed)
     except CatalogMismatch as problem:
         remedy = (
-            f"The rows of {place.table_name} were moved to {used_name}, which has another design: "
+            f"The rows of {name} were moved to {used_name}, which has another design: "
             f"open it by its name, or with that design."
         )
         raise CatalogMismatch(design.table, problem.differences, remedy) from None
