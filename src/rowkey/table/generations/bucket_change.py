@@ -20,12 +20,8 @@ from rowkey.table.generations.activation import (
     reconcile_attributes,
     write_attributes,
 )
-from rowkey.table.generations.bucket_counts import (
-    ReadCostChange,
-    compare_read_costs,
-    find_distinguishing_fields,
-    list_counted_parts,
-)
+from rowkey.table.generations.bucket_counts import ReadCostChange, compare_read_costs
+from rowkey.table.generations.counted_parts import find_distinguishing_fields, list_counted_parts
 from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.generations.timestamp_ties import find_tied_generations
 

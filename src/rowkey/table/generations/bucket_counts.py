@@ -1,20 +1,19 @@
-"""The bucket counts of a table: which parts of its key have one, and which can get another."""
+"""The bucket counts of a table, and what reads cost under them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowkey.catalog import Generation, find_part_counts
+from rowkey.catalog import Generation
 from rowkey.design import Design
 from rowkey.engines import Engine
 from rowkey.plan import DeclaredRead, bind_example, plan_read
 from rowkey.schema import Bounds, Equal
 from rowkey.table.client_wait import compute_wait_s
-
-if TYPE_CHECKING:
-    from rowkey.table.generations.generation_tracker import GenerationState
+from rowkey.table.generations.counted_parts import find_distinguishing_fields, list_counted_parts
+from rowkey.table.generations.generation_tracker import GenerationState
 
 FAN_OUT_SAMPLE_ROWS = 32
 """Example rows for which the ranges of a read are counted. Under two bucket counts a row has two
@@ -152,48 +151,3 @@ def _substitute_values(row: Mapping[str, Any], bounds: Bounds) -> Bounds:
         name: Equal(row[name]) if isinstance(bound, Equal) and row.get(name) is not None else bound
         for name, bound in bounds.items()
     }
-
-
-def find_resizable_parts(design: Design) -> dict[int, int]:
-    """Return the counts of the key parts whose count can be changed, by their index.
-
-    >>> from rowkey.design import Design
-    >>> fields = {"host": "text", "ts": "timestamp_ms"}
-    >>> find_resizable_parts(Design("t", "[bucket(host, 16)][host][ts]", fields=fields))
-    {0: 16}
-    >>> find_resizable_parts(Design("t", "[bucket(host, 16)][ts]", fields=fields))
-    {}
-    """
-    counts = find_part_counts(design)
-    return {
-        place: count
-        for place, count in counts.items()
-        if not find_distinguishing_fields(design, place)
-    }
-
-
-def list_counted_parts(design: Design) -> dict[int, str]:
-    """Return the key parts that have a bucket count, as they are written, by their index."""
-    return {place: str(design.key.terms[place]) for place in find_part_counts(design)}
-
-
-def find_distinguishing_fields(design: Design, part_index: int) -> tuple[str, ...]:
-    """Return the fields by which only this part of the key distinguishes rows.
-
-    Under another count it would distinguish other rows: two would become one, or one two.
-
-    Args:
-        part_index: the index of a part that has a count, from 0.
-    """
-    part = design.key.parts[part_index]
-    other_parts = {
-        repr(other) for other in design.key.parts[:part_index] + design.key.parts[part_index + 1 :]
-    }
-    inputs = part.children
-    is_of_bytes = getattr(part, "arguments", {}).get("over") == "rest"
-    if is_of_bytes or (inputs and all(repr(one) in other_parts for one in inputs)):
-        return ()
-    prefix = design.layout.qualifier_prefix
-    in_qualifier = {field.name for field in prefix.fields} if prefix is not None else set()
-    lost = set(design.layout.lossy_key_fields) - in_qualifier
-    return tuple(name for name in part.fields if name in lost)

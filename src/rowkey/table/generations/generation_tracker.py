@@ -24,7 +24,7 @@ from rowkey.plan import ReadPlanner
 from rowkey.schema import format_key
 from rowkey.table.client_wait import compute_wait_s
 from rowkey.table.generations.activation import activate_announced
-from rowkey.table.generations.bucket_counts import find_resizable_parts
+from rowkey.table.generations.counted_parts import find_resizable_parts
 from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.read_modify_write import ReadModifyWrite
 from rowkey.table.row_getter import RowGetter

@@ -6,24 +6,37 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from zlib import crc32
 
 from rowkey.array_libraries import np, pa
 from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells, build_sort_key
+from rowkey.design import Design
 from rowkey.engines import RAW_CELLS
 from rowkey.errors import DesignRefused, InvalidArgument, RowError, RowkeyError
 from rowkey.rows import Layout
 from rowkey.table.moves.event_translator import EventTranslator
 
 if TYPE_CHECKING:
-    from rowkey.table.generations.generation_tracker import GenerationState
+    from rowkey.table.row_writer import RowWriter
 
 MIN_ROWS_FOR_BATCH = 64
 """Rows from which keys are decoded and encoded together. Measured."""
 
 _PUT = CellType.PUT
 _new_tuple = tuple.__new__
+
+
+class TranslatedTable(Protocol):
+    """What a translator needs of the state of a table, which is a `GenerationState`."""
+
+    active_design: Design
+    combined_design: Design
+    writer: RowWriter
+
+    @property
+    def place_count(self) -> int:
+        """The number of row keys under which a row may be stored."""
 
 
 class StoredEvent(NamedTuple):
@@ -58,7 +71,7 @@ class RowTranslator:
             has a random salt and a field that is the cell timestamp.
     """
 
-    def __init__(self, source: GenerationState, target: GenerationState) -> None:
+    def __init__(self, source: TranslatedTable, target: TranslatedTable) -> None:
         self.source, self.target = source, target
         self._source_key = source.combined_design.key
         self._target_key = target.active_design.key
