@@ -29,8 +29,8 @@ class BulkDelete:
     """What a delete by conditions has deleted, or would delete.
 
     Args:
-        scan: the scan that found the rows. Its `undeclared_cells` and `undecodable_rows` are what
-            is not deleted.
+        scan: the scan that found the rows. Its `undecodable_rows`, and of a dry run its
+            `undeclared_cells`, are what is not deleted.
         explanation: how the rows are found: the table and the ranges that are read.
         tables: the names of the tables that the rows are deleted in.
         is_dry_run: whether nothing was deleted.
