@@ -21,7 +21,7 @@ def load_document(content: bytes | str) -> dict[str, Any]:
     """Return the document that `dump_document` has made JSON of.
 
     Raises:
-        ValueError, LookupError, TypeError: it is none.
+        ValueError, LookupError, TypeError: it is not such a document.
 
     >>> load_document(dump_document({"a": Message("b.c", "{n} rows", n=2)}))["a"].arguments
     {'n': 2}

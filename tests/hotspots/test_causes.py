@@ -297,8 +297,8 @@ def test_a_remainder_of_seconds_is_hot_only_in_short_windows() -> None:
 
 
 @pytest.mark.parametrize("key", ["[mod(ts, 16)][ts][host]", "[bucket(ts, 16)][ts][host]"])
-def test_one_event_a_second_fills_all_remainders_evenly(key: str) -> None:
-    """One event a second over hours makes no window hot, so no cause is found."""
+def test_one_event_a_second_makes_no_key_by_remainders_hot(key: str) -> None:
+    """Each remainder of the time gets as many events, so no cause of a hot spot is found."""
     assert [] == simulate_rows(key, make_even_hosts(MANY_EVENTS)).causes
 
 

@@ -41,7 +41,7 @@ def test_a_client_of_an_abandoned_move_uses_the_target_of_the_second_one(tmp_pat
         assert [{"id": 1, "note": "second"}, {"id": 2, "note": "third"}] == list(table.scan())
 
 
-def test_a_client_suspended_during_an_abandoned_move_uses_the_new_target(
+def test_a_client_that_missed_the_end_of_an_abandoned_move_writes_to_the_next_target(
     tmp_path: Path,
 ) -> None:
     """The target that it has open was dropped, and another one has its name."""

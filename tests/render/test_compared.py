@@ -202,10 +202,10 @@ def test_a_missing_figure_is_a_dash_with_its_reason(comparison: Comparison) -> N
 
     from rowkey.advise import Figure, Measure
 
-    reason = Message("figure.shared_rows", "events share rows and differ by their qualifiers")
+    reason = Message("figure.shared_rows", "not counted: events share rows")
     figures = (Figure(1.0), Figure(None, reason=reason))
     measures = (Measure("overwritten", "", (*figures, Figure(3.0))),)
     found = replace(comparison, measures=measures)
     shown = build_report_document(judge_comparison(comparison), Redaction(), found)
-    assert "B by_host, rows overwritten: events share rows" in build_report_page(shown)
-    assert "B by_host, 被覆盖的行: 多个事件共用一行" in build_report_page(shown, "zh")
+    assert "B by_host, rows overwritten: not counted: events share rows" in build_report_page(shown)
+    assert "B by_host, 被覆盖的行: 未统计：行键相同的事件是同一行" in build_report_page(shown, "zh")

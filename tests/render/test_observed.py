@@ -14,7 +14,7 @@ from rich.console import Console
 
 from observe.test_prover import prove_recording
 from observe.test_table_watch import Writer, open_table, pick_even_host, pick_skewed_host
-from rowkey.observe import Proof, SizeProof
+from rowkey.observe import LoadBalance, Proof, SizeProof
 from rowkey.render import (
     LIVE_FIELDS,
     PROOF_FIELDS,
@@ -52,6 +52,17 @@ def test_the_json_of_a_watched_table_has_exactly_the_documented_fields() -> None
     assert [] == build_live_document(seen[0])["regions"]
     assert 500.0 == sum(region["writes_per_s"] for region in document["regions"])
     assert 500.0 == sum(server["writes_per_s"] for server in document["servers"])
+
+
+@pytest.mark.parametrize(
+    ("level", "words"), [("idle", "IDLE"), ("thin", "TOO FEW"), ("unknown", "NOT KNOWN")]
+)
+def test_the_text_names_a_level_without_figures_by_words(level: str, words: str) -> None:
+    """The text has the words of the portal in capitals, and not the name in the document."""
+    with open_table("memory:named", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
+        live = Writer(table, pick_skewed_host).watched(2, "memory:named")[-1]
+    found = replace(live, writes=LoadBalance(level, 0, 8, reason="why"))
+    assert f"writes {words}: why" in print_lines(print_live, found)
 
 
 def test_the_text_of_a_hot_table_says_how_hot_why_and_where() -> None:

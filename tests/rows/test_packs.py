@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 
 from rowkey.design import Design
-from rowkey.errors import InvalidDesign, Unavailable
-from rowkey.rows import PACK_FORMATS, Layout
+from rowkey.errors import InvalidArgument, InvalidDesign, Unavailable
+from rowkey.rows import PACK_FORMATS, Layout, parse_pack_label
 from rowkey.schema import FieldDeclaration
 
 SORTS: tuple[tuple[Any, Any, str, str], ...] = (
@@ -117,3 +117,12 @@ def test_the_pack_option_of_each_format_is_documented() -> None:
     asked = [f"p:{word}" for word, kind in PACK_FORMATS.items() if kind is not default]
     assert asked
     assert [] == [word for word in asked if word not in told]
+
+
+def test_an_unknown_format_of_packed_cells_is_refused() -> None:
+    """What follows the colon of `pack` is no part of the qualifier, so a typo there is refused."""
+    refusal = "'protobu' is not a format of packed cells; .*Did you mean protobuf"
+    with pytest.raises(InvalidArgument, match=refusal):
+        parse_pack_label("p:protobu")
+    with pytest.raises(InvalidDesign, match=f"fields.a.pack: {refusal}"):
+        Design("t", "[id]", fields={"id": "u8", "a": {"type": "u8", "pack": "p:protobu"}})

@@ -200,7 +200,7 @@ def test_sessions_of_more_users_are_at_different_times(key: str) -> None:
     assert part.write_peak is not None
     assert part.write_peak.server_factor < 1.5 * SERVERS
     (writes,) = (one for one in judge_simulation(part).verdict.assessments if one.topic == "writes")
-    assert re.search(r"that rate is taken for 4\d,\d{3} times as many values", writes.message)
+    assert re.search(r"the table has 4\d,\d{3} times as many values", writes.message)
 
 
 @each_key

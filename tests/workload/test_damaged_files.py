@@ -17,7 +17,7 @@ import rowkey
 from rowkey.advise.drafts.inferred_schema import infer_schema
 from rowkey.errors import RowkeyError, SampleError
 from rowkey.table import load_file
-from rowkey.workload import SkippedRows, open_sample, read_batches, sample_streams
+from rowkey.workload import FORMATS, SkippedRows, open_sample, read_batches, sample_streams
 from rowkey.workload.columnar.arrow_ipc import CONTINUATION, MAGIC
 from rowkey.workload.columnar.batches import MAX_BATCH_BYTES
 from workload import fuzzed
@@ -58,6 +58,16 @@ def test_damaged_sample_files_are_read_or_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_every_format_of_bytes_has_a_file_that_is_damaged() -> None:
+    """A format whose files begin with bytes of their own is no text, so its damage is tried."""
+    names = {name for name, kind in FORMATS.items() if kind.first_bytes}
+    assert names == {
+        name
+        for name in names
+        if any(file.endswith(FORMATS[name].suffixes) for file in fuzzed.FILES)
+    }
+
+
 @pytest.mark.parametrize("name", sorted(fuzzed.FILES))
 def test_a_thousand_damaged_sample_files_are_read_or_refused(tmp_path: Path, name: str) -> None:
     """A thousand damaged copies of column files, and a hundred of others, are read or refused."""

@@ -223,7 +223,10 @@ class CandidateJudge:
 
 @cache
 def _list_quick_rules() -> tuple[str, ...]:
-    """Return the codes of the rules that may warn and look for no cause of hot spots."""
+    """Return the codes of the rules for warnings and errors that need no replay.
+
+    They look for no cause of hot spots, and at no findings of other rules.
+    """
     return tuple(
         rule.code
         for rule in RULES.values()

@@ -102,7 +102,7 @@ class ComparedDesign:
         key_bytes: bytes of the row keys of all replayed events together.
         event_bytes: bytes that the replayed events add to a store together, before encoding and
             compression; those that overwrite others are in it.
-        is_measured: whether those bytes were counted, not told from the widths of the fields.
+        is_measured: whether those bytes were counted, not estimated from the widths of fields.
         encode_us: microseconds to make one row key; None without a clock.
     """
 

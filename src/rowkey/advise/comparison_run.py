@@ -86,7 +86,11 @@ def compare_designs(
 
 
 def _name_designs(designs: Sequence[Design], names: Sequence[str] | None) -> list[str]:
-    """Return the label of each design: the given name, or the name of its table."""
+    """Return the label of each design: the given name, or the name of its table.
+
+    Raises:
+        IncomparableDesigns: there are more or fewer names than designs.
+    """
     if names is not None and len(names) != len(designs):
         what = f"{pluralize(len(names), 'name')} cannot label {pluralize(len(designs), 'design')}"
         raise IncomparableDesigns([Mistake("names", what, "one name for each design")])
@@ -172,9 +176,15 @@ class _DesignTrial:
         return StorageSize(self.used_design, self.source, seed=self.seed)
 
     def build_result(
-        self, label: str, storage: StorageSize, encode_us: float | None, *, measured: bool
+        self, label: str, storage: StorageSize, encode_us: float | None, *, is_measured: bool
     ) -> ComparedDesign:
-        """Return the compared design with all its results."""
+        """Return the compared design with all its results.
+
+        Args:
+            encode_us: microseconds to encode one row key; None if encoding was not timed.
+            is_measured: whether the bytes of an event are counted rather than estimated from the
+                widths of the fields.
+        """
         assert self.simulation is not None
         assert self.source is not None
         judged = JudgedDesign(self.declared_design, self.setup.recording, seed=self.seed)
@@ -190,8 +200,8 @@ class _DesignTrial:
             self.simulation,
             judged,
             storage.key_bytes,
-            storage.compute_event_bytes(measured=measured),
-            measured,
+            storage.compute_event_bytes(is_measured=is_measured),
+            is_measured,
             encode_us,
         )
 
@@ -239,10 +249,10 @@ def _build_comparison(
     """Return the comparison of the designs after all replays."""
     assert setup.recording is not None
     weights = [trial.measure_storage() for trial in trials]
-    measured = all(weight.is_measured for weight in weights)
+    is_measured = all(weight.is_measured for weight in weights)
     times = time_encoding(weights, clock)
     designs = tuple(
-        trial.build_result(label, weight, us, measured=measured)
+        trial.build_result(label, weight, us, is_measured=is_measured)
         for trial, label, weight, us in zip(trials, ascii_uppercase, weights, times, strict=False)
     )
     source = designs[0].simulation.source

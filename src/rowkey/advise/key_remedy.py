@@ -167,7 +167,7 @@ class KeyRemedy:
     def _find_first(self, findings: tuple[Finding, ...]) -> Finding | None:
         """Return the most severe finding that this key mends, before which no other is mended.
 
-        It is none if all of them are about regions alone.
+        None if all of them are about regions alone.
         """
         if not self._tables:
             return None

@@ -327,7 +327,10 @@ class _KeySearch:
         self.tables = confirmed_tables if is_better and is_bearable and is_clean else ()
 
     def _confirm_table(self, tables: Sequence[JudgedDesign]) -> JudgedDesign:
-        """Return the first of the tables for the same reads that all events grade no worse."""
+        """Return the first of some tables for the same reads that all events grade no worse.
+
+        If all events grade each of them worse, return the best.
+        """
         confirmed: list[JudgedDesign] = []
         for one in tables:
             judged = self._judge.judge_by_all_events(one.design)
@@ -523,7 +526,7 @@ class _KeySearch:
 
     @property
     def _poor_operations(self) -> float:
-        """Return from how many operations a second a read is poor on whatever key."""
+        """Return the operations a second above which a read is poor under any key."""
         capacity, _ = get_capacity(self.design)
         return POOR_UTILIZATION * capacity * self.design.cluster.servers
 

@@ -185,12 +185,15 @@ def _build_overwrite_figure(design: ComparedDesign) -> Figure:
     """Return how many events overwrote a row; no figure if events share rows by design."""
     layout = design.design.layout
     if layout.has_shared_rows:
-        reason = Message("figure.shared_rows", "events share rows and differ by their qualifiers")
+        reason = Message(
+            "figure.shared_rows",
+            "not counted: events with one key are columns of one row, told apart by qualifiers",
+        )
         return Figure(None, reason=reason)
     if layout.cell_timestamp is not None:
         reason = Message(
             "figure.versions",
-            "events of one row are its versions and differ by {field}",
+            "not counted: events with one key are versions of one row, told apart by {field}",
             field=layout.cell_timestamp.field.name,
         )
         return Figure(None, reason=reason)

@@ -317,10 +317,10 @@ def _measure_reads(
 
 
 def _compute_region_share(simulation: Simulation, grown_regions: int) -> float:
-    """Return the busiest region's writes over those of the peak rate, without what chance adds.
+    """Return the share of the writes at the peak rate that one region takes, without chance.
 
-    They are those of the windows of the verdict at the declared rate, or those of the sample's
-    busiest minute, whichever are more: what no further server can take off.
+    Its writes are those in the windows of the verdict at the declared rate, or those in the busiest
+    minute of the sample, whichever are more. No further server takes any of them off the region.
 
     Args:
         simulation: the replay.

@@ -66,13 +66,14 @@ class StorageSize:
             except RowError:
                 self.is_measured = False
 
-    def compute_event_bytes(self, *, measured: bool) -> float:
+    def compute_event_bytes(self, *, is_measured: bool) -> float:
         """Return the bytes that all events together add to a store.
 
         Args:
-            measured: whether they are counted; else they are told from the widths of the fields.
+            is_measured: whether they are counted rather than estimated from the widths of the
+                fields.
         """
-        if measured:
+        if is_measured:
             return float(self._stored_bytes)
         mean = self.key_bytes / max(self.source.replayed_count, 1)
         # Of a field that no event has nothing is known, not that it is always null.

@@ -17,6 +17,7 @@ from rowkey.lint import RULES
 from rowkey.messages import Message, format_mean, format_number
 from rowkey.plan import DeclaredRead
 from rowkey.schema import MIN_VALUES_FOR_FACTS
+from rowkey.simulate import LEVEL_NAMES
 from rowkey.workload import (
     FAIR_UTILIZATION,
     FAIR_WASTE,
@@ -40,11 +41,6 @@ MAX_ROWS_OF_POINT_READ = 10
 """Rows that a point read returns at most; it never scans the table in a good design."""
 MIN_SHOWN_PERCENT, MAX_SHOWN_PERCENT = 0.001, 1_000
 """Percent of a capacity below and above which it does not matter how much less or more it is."""
-_LEVELS = {
-    "even": Message("verdict.even", "even"),
-    "warm": Message("verdict.warm", "warm"),
-    "hot": Message("verdict.hot", "hot"),
-}
 _HARMLESS = Message("verdict.harmless", "uneven but harmless")
 _BY_CHANCE = Message("verdict.by_chance", "no more uneven than chance explains")
 
@@ -167,7 +163,7 @@ def judge_open_growth(simulation: Simulation, findings: Sequence[Finding]) -> Me
 
 
 def estimate_utilization(simulation: Simulation) -> float:
-    """Return the share of its capacity that writes and reads take of the busiest server.
+    """Return the share of the busiest server's capacity that writes and reads take.
 
     Only what has a rate counts: 0 where none is declared.
     """
@@ -288,8 +284,8 @@ def _describe_peak_time(simulation: Simulation, seconds: int) -> Message:
     if simulation.design.sample_share is None and density is not None:
         return Message(
             "verdict.assumed_peak_time",
-            "that rate is taken for {count} times as many values as the sample has; in their "
-            "busiest {seconds} s",
+            "assuming that the table has {count} times as many values as the sample, in the "
+            "busiest {seconds} s of the table",
             count=format_number(density.sample_factor, 2),
             seconds=seconds,
         )
@@ -437,7 +433,7 @@ def _describe_level(simulation: Simulation) -> Message:
     verdict = simulation.verdict
     if verdict.level == "even" and verdict.skew > WARM_RATIO * verdict.even_skew:
         return _BY_CHANCE
-    return _LEVELS[verdict.level]
+    return LEVEL_NAMES[verdict.level]
 
 
 def _describe_share(simulation: Simulation) -> Message:
@@ -750,7 +746,7 @@ def _assess_load(
 
 
 def _sum_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:
-    """Return the share of its capacity that all writes and reads take of each server."""
+    """Return the share of each server's capacity that all writes and reads take."""
     total = _estimate_write_utilizations(simulation)
     for load in simulation.read_loads:
         if load.is_rate_declared:

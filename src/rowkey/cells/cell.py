@@ -192,6 +192,9 @@ def compute_block_bytes(
 def compute_vlong_bytes(number: int) -> int:
     """Return the bytes of a number in Hadoop's variable-length form: 1 for -112..127, else 2..9.
 
+    Raises:
+        InvalidArgument: it does not fit in 8 bytes.
+
     Source: WritableUtils.writeVLong.
 
     >>> compute_vlong_bytes(0), compute_vlong_bytes(128), compute_vlong_bytes(2**63 - 1)

@@ -81,8 +81,8 @@ def check_family_name(name: object) -> None:
     """
     if isinstance(name, str) and name and (name.isascii() or not _SURROGATE.search(name)):
         return
-    what = f"{_format_brief(name)} is no name of a column family"
-    raise InvalidArgument("family", what, "a text that is not empty")
+    what = f"{_format_brief(name)} is not a name of a column family"
+    raise InvalidArgument("family", what, "a text that is not empty and can be encoded as UTF-8")
 
 
 def _check_family(name: str, known_names: Collection[str] | None) -> None:
@@ -101,8 +101,8 @@ def check_mutation(mutation: RowCells, families: Collection[str] | None = None) 
         families: names of the table's families; None if only the server knows them.
 
     Raises:
-        InvalidArgument: the row key, a family, a timestamp, a time to live or a value is none that
-            HBase stores; a cell is above `MAX_CELL_BYTES`; there is no cell.
+        InvalidArgument: the row key, a family, a timestamp, a time to live or a value is not one
+            that HBase stores; a cell is above `MAX_CELL_BYTES`; there is no cell.
 
     Cost: 0.4 µs a row of one cell.
 
@@ -116,7 +116,7 @@ def check_mutation(mutation: RowCells, families: Collection[str] | None = None) 
     except (TypeError, ValueError) as problem:
         if isinstance(problem, InvalidArgument):
             raise
-        what = f"{_format_brief(mutation)} is no row key with cells"
+        what = f"{_format_brief(mutation)} is not a row key with its cells"
         raise InvalidArgument("cells", what, "RowCells(row, cells), where cells are Cell") from None
 
 

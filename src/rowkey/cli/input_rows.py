@@ -133,7 +133,12 @@ def read_rows(
 
 
 def _read_csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of CSV; an empty value is None without quotes, and empty text with quotes."""
+    """Yield the rows of CSV; an empty value is None without quotes, and empty text with quotes.
+
+    Raises:
+        RowError: a line is not valid CSV or has another number of values than the header, or the
+            header names a column twice.
+    """
     raw: list[str] = []
 
     def lines() -> Iterator[str]:
@@ -197,7 +202,7 @@ def _parse_json_object(place: str, line: str) -> dict[str, Any]:
     """Return the JSON object that a line contains.
 
     Raises:
-        RowError: there is none.
+        RowError: the text is not one object.
     """
     try:
         values = json.loads(line, parse_float=Decimal, object_pairs_hook=build_object)
@@ -289,7 +294,11 @@ def _convert_values(
 
 
 def _convert_named_value(name: str, value: Any, fields: Mapping[str, Field]) -> Any:
-    """Return a value converted to the type of the field with a given name."""
+    """Return a value converted to the type of the field with a given name.
+
+    Raises:
+        RowError: the design has no such field, or the field does not allow the value.
+    """
     if name not in fields:
         raise RowError(
             f"field {name}",
@@ -323,7 +332,11 @@ def _convert_row(
 
 
 def _convert_value(field: Field, value: Any) -> Any:
-    """Return a value converted to a field's type; empty text may stand for null."""
+    """Return a value converted to a field's type; empty text may stand for null.
+
+    Raises:
+        RowError: the type does not allow the text, or it is empty and the field cannot be null.
+    """
     if value is None:
         if not field.nullable:
             expected = f"a {field.type.name}"

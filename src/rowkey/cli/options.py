@@ -58,6 +58,9 @@ def _build_format_options(
 
     Args:
         text: the name of a format, or an inline table of TOML as in the design's [sample].
+
+    Raises:
+        BadParameter: the text is not an inline table of TOML, or has no `kind`.
     """
     if text is None or not text.lstrip().startswith("{"):
         return None if text is None else {"kind": text}

@@ -117,8 +117,6 @@ def _wrap_output(stream: TextIO | None) -> TextIO:
 MAX_STANDARD_INPUT_BYTES = 1 << 32
 """Bytes of standard input that are copied; a larger sample is saved to a file by its owner."""
 _CHUNK_BYTES = 1 << 20
-_FORMAT_MARKS = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
-"""First bytes of formats that need no declaration."""
 _META_KEY = "rowkey.standard_input"
 _NAME = "standard input"
 if TYPE_CHECKING:
@@ -177,9 +175,18 @@ def _copy_standard_input(folder: Path) -> StandardInputCopy:
         UsageError: they are too many.
         Unavailable: the file cannot be written.
     """
+    from rowkey.workload import FORMATS
+
     stream: IO[bytes] = sys.stdin.buffer
     block = stream.read(_CHUNK_BYTES)
-    suffix = next((end for mark, end in _FORMAT_MARKS.items() if block.startswith(mark)), "")
+    suffix = next(
+        (
+            one.suffixes[0]
+            for one in FORMATS.values()
+            if one.first_bytes and block.startswith(one.first_bytes)
+        ),
+        "",
+    )
     path = StandardInputCopy(folder / f"{_NAME}{suffix}")
     size = 0
     try:

@@ -12,7 +12,6 @@ from rowkey.keys import Field
 from rowkey.messages import suggest_name
 from rowkey.rows import (
     DEFAULT_FAMILY,
-    PACK_FORMATS,
     Layout,
     parse_pack_label,
     parse_qualifier,
@@ -128,12 +127,6 @@ def check_placements(
         if words.at == "timestamp" and field.nullable:
             what = "the timestamp of a cell cannot be null"
             mistakes.add(f"{path}.nullable", what, remedy="Remove nullable.")
-        if words.pack is not None and (form := words.pack.partition(":")[2]) not in PACK_FORMATS:
-            allowed = f"one of {', '.join(filter(None, PACK_FORMATS))}"
-            remedy = suggest_name(form, PACK_FORMATS)
-            mistakes.add(
-                f"{path}.pack", f"{form!r} is not a format of packed cells", allowed, remedy
-            )
         qualifier = _parse_qualifiers(words, path, mistakes)
         if words.at is None and words.pack is None and qualifier is not None:
             column = (words.family or first, qualifier)

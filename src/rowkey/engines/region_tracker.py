@@ -342,7 +342,11 @@ class SplitLimits:
 
 
 def _parse_bytes(attributes: Mapping[str, str], attribute: str, default: int) -> int:
-    """Return the number of bytes that a table attribute sets, or a default."""
+    """Return the number of bytes that a table attribute sets, or a default.
+
+    Raises:
+        InvalidArgument: its value is not a number of bytes.
+    """
     text = attributes.get(attribute)
     if text is None:
         return default

@@ -293,7 +293,11 @@ def _format_node(host: str, port: int) -> str:
 
 
 def _build_settings(timeout: object, settings: Settings | None) -> Settings:
-    """Return client settings whose timeouts do not exceed happybase's `timeout`."""
+    """Return client settings whose timeouts do not exceed happybase's `timeout`.
+
+    Raises:
+        InvalidArgument: `settings` or `timeout` has the wrong type, or `timeout` is out of range.
+    """
     if settings is not None and not isinstance(settings, Settings):
         raise build_type_error("settings", settings, "an object of the class Settings")
     base = settings or Settings()

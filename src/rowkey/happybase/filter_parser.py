@@ -109,7 +109,11 @@ class _FilterParser:
         return parsed
 
     def _parse_named_filter(self, name_bytes: bytes) -> Filter:
-        """Parse a filter's name and its arguments in parentheses."""
+        """Parse a filter's name and its arguments in parentheses.
+
+        Raises:
+            InvalidArgument: there is no filter of this name, or its arguments are wrong.
+        """
         name_offset = self._offset
         name = name_bytes.decode(errors="replace")
         if not name_bytes or name_bytes in _JOIN_WORDS:

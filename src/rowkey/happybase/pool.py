@@ -75,7 +75,11 @@ class ConnectionPool:
             self._free_connections.put(connection)
 
     def _take_connection(self, timeout: float | None) -> Connection:
-        """Take a free connection from the pool, waiting for one up to `timeout` seconds."""
+        """Take a free connection from the pool, waiting for one up to `timeout` seconds.
+
+        Raises:
+            NoConnectionsAvailable: none was returned to the pool in time.
+        """
         _check_timeout(timeout)
         try:
             return self._free_connections.get(timeout=timeout)

@@ -296,7 +296,11 @@ def _to_counter_amount(value: object) -> int:
 
 
 def _to_filter(value: object) -> Filter | None:
-    """Return the filter of a scan, given as an object or as text in the filter language."""
+    """Return the filter of a scan, given as an object or as text in the filter language.
+
+    Raises:
+        InvalidArgument: it is neither a filter nor a text, or the text is no filter.
+    """
     if value is None or isinstance(value, Filter):
         return value
     if not isinstance(value, bytes | str):

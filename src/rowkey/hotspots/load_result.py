@@ -430,7 +430,7 @@ def format_skew_floor(
 def format_row_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
     """Return the remedy for a hot row: another key field, or several rows of a counter.
 
-    A salt is none: an increment must know the row that it adds to.
+    A salt does not help: an increment must know the row that it adds to.
     """
     time = design.writes.time
     hint = "if there is one"

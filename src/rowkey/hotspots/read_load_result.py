@@ -68,7 +68,7 @@ class ReadLoadResult:
 
     @property
     def busiest_operations(self) -> float:
-        """Return the operations of an answer on the busiest server, mean."""
+        """Return the mean operations of an answer on the busiest server."""
         return float(self.server_operations.max())
 
     @property

@@ -348,7 +348,11 @@ def _pluralize(count: int, noun: str) -> str:
 
 
 def _parse_widths(arguments: tuple[Scalar, ...]) -> tuple[int, ...]:
-    """Return the arguments of an encoding, all counts of bytes."""
+    """Return the arguments of an encoding, all counts of bytes.
+
+    Raises:
+        InvalidArgument: one is not a number of bytes.
+    """
     for argument in arguments:
         if not isinstance(argument, int) or not 1 <= argument <= MAX_KEY_BYTES:
             raise InvalidArgument("", f"{argument} is not a number of bytes", f"1..{MAX_KEY_BYTES}")

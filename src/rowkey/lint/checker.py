@@ -213,7 +213,11 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
 
 
 def _match_rules(selector: str, rules: list[type[Rule]], path: str) -> Iterator[type[Rule]]:
-    """Yield the rules with a name, a code, or the beginning of a code."""
+    """Yield the rules with a name, a code, or the beginning of a code.
+
+    Raises:
+        InvalidArgument: there is no such rule.
+    """
     exact = [rule for rule in rules if rule.code == selector]
     matches = exact or [rule for rule in rules if _is_match(rule, selector)]
     if not matches:

@@ -48,7 +48,7 @@ class Rule(ABC):
     """
 
     name: ClassVar[str]
-    """The name of its file; with hyphens instead of underscores in comments that allow it."""
+    """Its name in output and, with hyphens for underscores, in comments that allow it."""
     code: ClassVar[str]
     """RK and three digits, of which the first is its group."""
     severity: ClassVar[Severity]

@@ -69,7 +69,10 @@ def verify_remedies(
 
 
 def list_remedied_designs(design: Design, finding: Finding) -> list[Design] | None:
-    """Return the design that a remedy writes out: none for prose; None if it is no valid one.
+    """Return the design that a finding's remedy writes out, as a list of one.
+
+    The list is empty if the remedy is only prose or changes nothing; None stands for a remedy that
+    does not give a valid design.
 
     Args:
         design: the design with the finding.

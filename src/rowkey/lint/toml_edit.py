@@ -155,7 +155,7 @@ def _remove_option(text: str, path: KeyPath, spans: TomlSpans) -> str:
 
 
 def _count_written_steps(path: KeyPath, spans: TomlSpans) -> int:
-    """Return how many steps of an option's path its own dotted key has in the file."""
+    """Return how many last steps of an option's path are written in its dotted key."""
     if path in spans.owner_tables:
         return len(path) - len(spans.owner_tables[path])
     around = max(

@@ -7,7 +7,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 if TYPE_CHECKING:
     from rowkey.observe.description import TableDescription, describe_table
     from rowkey.observe.entry_lookup import EntryLookup, look_up_entry
-    from rowkey.observe.load_balance import LoadBalance, judge_balance
+    from rowkey.observe.load_balance import LOAD_LEVEL_NAMES, LoadBalance, judge_balance
     from rowkey.observe.proof import (
         PhaseProof,
         Proof,
@@ -32,7 +32,7 @@ else:
             "region_deltas": "CounterSnapshot LoadInterval RegionDelta compute_interval",
             "description": "TableDescription describe_table",
             "entry_lookup": "EntryLookup look_up_entry",
-            "load_balance": "LoadBalance judge_balance",
+            "load_balance": "LOAD_LEVEL_NAMES LoadBalance judge_balance",
             "write_sample": "WriteSample sample_writes",
             "proof": "PhaseProof Proof ReadProof RegionProof SizeProof prove_design",
             "table_reader": "TableReader watch_table",
@@ -41,6 +41,7 @@ else:
     )
 
 __all__ = [
+    "LOAD_LEVEL_NAMES",
     "CounterSnapshot",
     "EntryLookup",
     "LiveLoad",

@@ -8,13 +8,20 @@ from math import inf, sqrt
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots import MIN_EVENTS_PER_SERVER, compute_even_deviation, compute_even_skew
-from rowkey.simulate import classify_skew
+from rowkey.messages import Message
+from rowkey.simulate import LEVEL_NAMES, classify_skew
 
 if TYPE_CHECKING:
     from rowkey.observe.region_deltas import CounterName, LoadInterval, RegionDelta
 
 IDLE, THIN, UNKNOWN = "idle", "thin", "unknown"
 """Levels besides even, warm and hot: no operations, too few, or an unknown number of them."""
+LOAD_LEVEL_NAMES = LEVEL_NAMES | {
+    IDLE: Message("verdict.idle", "idle"),
+    THIN: Message("verdict.thin", "too few"),
+    UNKNOWN: Message("verdict.unknown", "not known"),
+}
+"""What users read for the levels of a load."""
 MAX_UNKNOWN_SHARE = 0.02
 """Share of an interval's operations that may lie in regions with unknown counters, estimated from
 earlier intervals: in a large table some region moves in every interval."""

@@ -153,7 +153,11 @@ def _run_watch(
     sleep: Callable[[float], None],
     clock: Callable[[], float],
 ) -> Iterator[LiveLoad]:
-    """Open the table, read its counters until the time is over, and yield each load."""
+    """Open the table, read its counters until the time is over, and yield each load.
+
+    Raises:
+        Unavailable: the counters could not be read twice.
+    """
     with open_engine(url, create=False) as engine:
         table = find_table_name(engine, table)
         reader = TableReader(engine, find_table(engine, table, url), table, design, clock)

@@ -57,7 +57,11 @@ def build_bound(field: Field, condition: Condition, operands: Sequence[Any]) -> 
 
 
 def _normalize_value(field: Field, value: Any) -> Value:
-    """Return a condition's value in the normalized form of the field, parsed if it is text."""
+    """Return a condition's value in the normalized form of the field, parsed if it is text.
+
+    Raises:
+        ReadError: the field does not allow the value.
+    """
     if value is None:
         return None
     try:
@@ -91,7 +95,7 @@ def _parse_texts(field: Field, values: Sequence[str]) -> Iterable[Value]:
     """Parse many texts to values of a field, in one batch.
 
     Raises:
-        InvalidArgument: some are none.
+        InvalidArgument: some are not values of the field.
     """
     hold, release = field.type.to_internal, field.type.from_internal
     if isinstance(release(hold(field.type.domain.generate_value(0))), str):
@@ -105,7 +109,11 @@ def _parse_texts(field: Field, values: Sequence[str]) -> Iterable[Value]:
 def _normalize_prefix(field: Field, value: Any) -> Value:
     """Return the prefix of a condition in the form in which the field stores it.
 
-    A type of one length has no value as short as that: the rest of one of its values completes it.
+    A type of fixed length refuses so short a value: an example value completes it, and the result
+    is cut again.
+
+    Raises:
+        ReadError: no value of the field can begin so.
     """
     example = field.type.domain.generate_value(0)
     if not isinstance(value, type(example)):
@@ -151,7 +159,11 @@ def intersect_bounds(field: Field, bounds: Iterable[Bound]) -> Bound:
 
 
 def _intersect_two(field: Field, first: Bound, second: Bound) -> Bound:
-    """Return one bound that is equivalent to two bounds of one field."""
+    """Return one bound that is equivalent to two bounds of one field.
+
+    Raises:
+        ReadError: a prefix is combined with a range.
+    """
     if isinstance(first, Equal | OneOf):
         values = (first.value,) if isinstance(first, Equal) else first.values
         kept = tuple(filter(_build_membership_test(field, second), values))

@@ -111,7 +111,11 @@ class DeclaredRead:
         }
 
     def _find_operand_value(self, operand: Operand, values: Mapping[int | str, Value]) -> Any:
-        """Return the value of an operand: a literal, or the value of a parameter."""
+        """Return the value of an operand: a literal, or the value of a parameter.
+
+        Raises:
+            ReadError: the parameter has no value.
+        """
         if not isinstance(operand, Parameter):
             return operand
         if operand.name not in values:

@@ -283,8 +283,9 @@ def _is_only_spreading(part: Part, later_parts: Sequence[Part]) -> bool:
 def _find_usable_images(part: Part, bounds: Bounds, *, is_last: bool) -> Images:
     """Return the images of a key part, as far as they bound whole row keys.
 
-    The bytes of a part without a terminator run into the next part, so that their upper bound is no
-    upper bound of the key.
+    The end of a part without a terminator or fixed length cannot be seen in a key, whose next part
+    follows at once. So its images are no longer exact; a range of a field gives no bound at all;
+    and where one possible value begins with another, all become prefixes.
     """
     images = part.images(bounds)
     if part.framing.is_self_delimiting or is_last:

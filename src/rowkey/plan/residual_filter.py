@@ -145,7 +145,11 @@ class _FieldTest:
 
 
 def _find_column(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
-    """Return a column of an Arrow batch or table as one array."""
+    """Return a column of an Arrow batch or table as one array.
+
+    Raises:
+        RowError: there is no such column.
+    """
     index = batch.schema.get_field_index(name)
     if index < 0:
         what = "the batch has no such column, which a condition of the read needs; it has only "

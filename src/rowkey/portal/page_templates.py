@@ -98,7 +98,7 @@ def format_utc_time(time_ms: int) -> str:
 
 
 def format_utc_second(time_ms: object) -> str:
-    """Return a time as text with seconds; a dash if it is none.
+    """Return a time as text with seconds; a dash if it is no number.
 
     >>> format_utc_second(1_609_459_200_999), format_utc_second("x")
     ('2021-01-01 00:00:00 UTC', '–')

@@ -30,7 +30,7 @@ _MAX_TOKEN_BYTES = 1 << 16
 class InvalidPortalSettings(SeveralMistakesError):
     """Settings with which no portal is started: one is wrong, or they are not safe together.
 
-    >>> print(InvalidPortalSettings("--port", "70000 is no port", "0..65535"))
+    >>> print(InvalidPortalSettings("--port", "70000 is not a port", "0..65535"))
     --port: 70000 is no port; expected 0..65535.
     """
 
@@ -175,7 +175,7 @@ class PortalSettings:
             what = f"no storage engine is called {format_value(self.url.partition(':')[0])}"
             yield Mistake("--on", what, " or ".join(f"{one}:..." for one in schemes))
         if not 0 <= self.port <= 65_535:
-            yield Mistake("--port", f"{self.port} is no port", "0..65535")
+            yield Mistake("--port", f"{self.port} is not a port", "0..65535")
         try:
             ipaddress.ip_address(self.host)
         except ValueError:
@@ -184,7 +184,7 @@ class PortalSettings:
                 yield Mistake("--host", what, "an IP address such as 127.0.0.1, or localhost")
         for name in self.host_names:
             if not _HOST_NAME.fullmatch(name):
-                what = f"{format_value(name)} is no name of a host"
+                what = f"{format_value(name)} is not the name of a host"
                 yield Mistake("--host-name", what, "a name such as portal.example.org")
         yield from self._find_alert_mistakes()
         if not self.is_local:
@@ -222,7 +222,10 @@ class PortalSettings:
         except ValueError:
             is_usable = False
         if not is_usable or not self.alert_url.isascii() or re.search(r"[\s\0]", self.alert_url):
-            what, expected = "this is no URL for alerts", "a URL such as https://example.org/hook"
+            what, expected = (
+                "this is not a URL for alerts",
+                "a URL such as https://example.org/hook",
+            )
             yield Mistake("--alert-url", what, expected)
         elif parts.username is not None or parts.fragment:
             what = "a URL for alerts can have no user and no fragment"

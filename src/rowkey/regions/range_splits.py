@@ -159,7 +159,12 @@ class NumberStringSplit(SplitAlgorithm):
         return int(text, self.base)
 
     def _compute_steps(self, low: int, high: int, regions: int, width: int) -> list[bytes]:
-        """Return the split keys at equal steps between two numbers."""
+        """Return the split keys at equal steps between two numbers.
+
+        Raises:
+            InvalidArgument: the last is not above the first, or there are fewer numbers than
+                regions.
+        """
         span = high - low + 1
         if high <= low:
             raise InvalidArgument(

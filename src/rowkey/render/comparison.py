@@ -345,7 +345,7 @@ def _format_notes(comparison: Comparison) -> Iterator[str]:
     missing = [one for one in thin if all(figure.value is None for figure in one.figures)]
     if missing:
         widths = ", ".join(_format_label(one).removeprefix("skew, ") for one in missing)
-        yield f"no skew in windows of {widths}: {missing[-1].figures[0].reason}"
+        yield f"no skew is known for windows of {widths}: {missing[-1].figures[0].reason}"
     yield from _explain_missing_figures(comparison, missing)
     if not comparison.designs[0].is_measured:
         yield "bytes of an event are estimated from field widths: the sample lacks some fields"

@@ -75,7 +75,11 @@ class CsvEncoder:
         return [f"{what}, {risk}; write CSV for a spreadsheet with --spreadsheet"]
 
     def _encode_line(self, cells: list[Any], text_columns: Iterable[int]) -> str:
-        """Return cells as one CSV line; count and guard cells that look like formulas."""
+        """Return cells as one CSV line; count and guard cells that look like formulas.
+
+        Raises:
+            InvalidArgument: the only cell of a line is null, which CSV cannot show.
+        """
         for at in text_columns:
             text = cells[at]
             if text and text[0] in FORMULA_STARTS:

@@ -175,7 +175,7 @@ def _format_skew_table(skews: Sequence[Skew], width: int) -> list[str]:
 def format_missing_skews(skews: Sequence[Skew]) -> str:
     """Return why there is no skew for some widths of windows: the reason for the widest."""
     widths = ", ".join(f"{skew.width_s} s" for skew in skews)
-    return f"no skew in windows of {widths}: {skews[-1].reason}"
+    return f"no skew is known for windows of {widths}: {skews[-1].reason}"
 
 
 def _format_skew_lines(skews: Sequence[Skew], time_offset: int) -> list[str]:

@@ -44,7 +44,11 @@ class CellTimestamp:
         return self._to_milliseconds(int(self.field.to_internal(value)))
 
     def _to_milliseconds(self, number: int) -> int:
-        """Return a cell timestamp, in milliseconds since 1970, from a time in the field's unit."""
+        """Return a cell timestamp, in milliseconds since 1970, from a time in the field's unit.
+
+        Raises:
+            RowError: the time is not in whole milliseconds, or HBase cannot store it.
+        """
         milliseconds, rest = divmod(number * self.ms_per_unit, self.units_per_ms)
         if rest:
             raise self._build_precision_error(number)

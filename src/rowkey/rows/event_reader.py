@@ -136,6 +136,9 @@ class EventReader:
 
         Returns:
             The newest timestamp among the cells of the design, -1 without one.
+
+        Raises:
+            RowError: a field does not allow the value of a cell.
         """
         latest, readers = -1, self.readers
         for cell in reversed(cells):
@@ -159,7 +162,11 @@ class EventReader:
         cells: Sequence[Cell],
         values: Event,
     ) -> list[Event]:
-        """Return the events of a row that several events share, ordered by qualifier."""
+        """Return the events of a row that several events share, ordered by qualifier.
+
+        Raises:
+            RowError: a field does not allow the value of a cell.
+        """
         starts = self._find_slice_starts(qualifier_prefix, row_key)
         events_by_prefix: dict[bytes, tuple[Event, Event]] = {}
         latest: dict[bytes, int] = {}
@@ -281,7 +288,11 @@ class EventReader:
     def _find_slice_starts(
         self, qualifier_prefix: QualifierPrefix, row_key: bytes
     ) -> list[int | None]:
-        """Return the starts of the time slices in a row key."""
+        """Return the starts of the time slices in a row key.
+
+        Raises:
+            RowError: the row key has other bytes than the design encodes.
+        """
         try:
             return qualifier_prefix.find_slice_starts(self.key, row_key)
         except InvalidArgument as refusal:
@@ -291,7 +302,11 @@ class EventReader:
             raise RowError(path, mistake.problem, mistake.expected, remedy) from None
 
     def _add_timestamp(self, row_key: bytes, event: Event, timestamp: int) -> None:
-        """Add the value of the field that is stored in the cells' timestamps to an event."""
+        """Add the value of the field that is stored in the cells' timestamps to an event.
+
+        Raises:
+            RowError: the field does not allow the timestamp.
+        """
         assert self.cell_timestamp is not None
         try:
             event[self.cell_timestamp.field.name] = self.cell_timestamp.decode_timestamp(timestamp)

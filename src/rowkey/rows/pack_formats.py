@@ -1,7 +1,7 @@
 """Formats of packed cells, which store several values as a map from field numbers to values.
 
-The number of a field is its index among the fields of the cell, in declared order; fields may be
-added at the end. Numbers that a reader does not know are ignored.
+The number of a field follows from its index among the fields of the cell, in declared order; fields
+may be added at the end. Numbers that a reader does not know are ignored.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.keys import Field, FieldType
-from rowkey.messages import format_value
+from rowkey.messages import format_value, suggest_name
 from rowkey.rows.column_codec import (
     ColumnCodec,
     build_sample_internal,
@@ -46,9 +46,9 @@ class MessagePackFormat(PackFormat):
     """
 
     @classmethod
-    def estimate_label_bytes(cls, number: int, field: Field) -> int:
+    def estimate_label_bytes(cls, index: int, field: Field) -> int:
         """Return the bytes of a field's number, and of the type and length of a short value."""
-        return 2 if number < POSITIVE_FIXINT_LIMIT else 3
+        return 2 if index < POSITIVE_FIXINT_LIMIT else 3
 
     @classmethod
     def estimate_header_bytes(cls, values: float) -> int:
@@ -120,9 +120,9 @@ class ProtobufFormat(PackFormat):
         }
 
     @classmethod
-    def estimate_label_bytes(cls, number: int, field: Field) -> int:
+    def estimate_label_bytes(cls, index: int, field: Field) -> int:
         """Return the bytes of the tag, and of the length for types that need one."""
-        tag = 1 if number + 1 < TWO_BYTE_TAG_START else 2
+        tag = 1 if index + 1 < TWO_BYTE_TAG_START else 2
         return tag + _find_scalar_type(field.type).startswith(("STRING", "BYTES"))
 
     def pack(self, internal_values: Mapping[int, Any]) -> bytes:
@@ -145,7 +145,11 @@ class ProtobufFormat(PackFormat):
 
 
 def _build_message_class(fields: Sequence[Field]) -> Any:
-    """Return a Protocol Buffers message class with one optional field for each field."""
+    """Return a Protocol Buffers message class with one optional field for each field.
+
+    Raises:
+        Unavailable: the package `protobuf` is not installed.
+    """
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     except ImportError:
@@ -187,15 +191,17 @@ def parse_pack_label(label: str) -> tuple[bytes, type[PackFormat]]:
     """Return the qualifier and the format of a `pack` option: `p`, or `p:protobuf`.
 
     Raises:
-        InvalidArgument: as `parse_qualifier`.
+        InvalidArgument: there is no such format, or as `parse_qualifier`.
 
     >>> parse_pack_label("p")[0], parse_pack_label("p:msgpack")[1].__name__
     (b'p', 'MessagePackFormat')
     """
-    qualifier, _, word = label.partition(":")
-    if word not in PACK_FORMATS:
-        return parse_qualifier(label), MessagePackFormat
-    return parse_qualifier(qualifier), PACK_FORMATS[word]
+    qualifier, _, name = label.partition(":")
+    if name not in PACK_FORMATS:
+        allowed = f"one of {', '.join(filter(None, PACK_FORMATS))}"
+        what = f"{name!r} is not a format of packed cells"
+        raise InvalidArgument("", what, allowed, suggest_name(name, PACK_FORMATS))
+    return parse_qualifier(qualifier), PACK_FORMATS[name]
 
 
 PACK_FORMATS: Mapping[str, type[PackFormat]] = {

@@ -176,11 +176,11 @@ class PackFormat(ABC):
 
     @classmethod
     @abstractmethod
-    def estimate_label_bytes(cls, number: int, field: Field) -> int:
+    def estimate_label_bytes(cls, index: int, field: Field) -> int:
         """Return the bytes that the format adds to a short value: its number, type and length.
 
         Args:
-            number: the index of the field among those of the cell, from 0 on.
+            index: the place of the field among those of the cell, from 0 on.
         """
 
     @classmethod

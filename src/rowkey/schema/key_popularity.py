@@ -63,7 +63,7 @@ def parse_key_popularity(text: str) -> KeyPopularity:
     """Return the popularity that `sample`, `uniform`, `zipf` or `zipf(1.2)` describes.
 
     Raises:
-        InvalidArgument: the text is none of them, or the exponent is out of range.
+        InvalidArgument: the text is another one, or the exponent is out of range.
 
     >>> parse_key_popularity("zipf(1.2)")
     KeyPopularity(shape='zipf', exponent=1.2)

@@ -78,7 +78,7 @@ def parse_row_age(text: str) -> RowAge:
     """Return the age that `latest`, `uniform` or `exp(1h)` describes.
 
     Raises:
-        InvalidArgument: the text is none of them, or the mean is no length of time above 0.
+        InvalidArgument: the text is another one, or the mean is not a length of time above 0.
 
     >>> print(parse_row_age("exp( 90m )"))
     exp(90m)

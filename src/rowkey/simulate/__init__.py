@@ -24,7 +24,12 @@ if TYPE_CHECKING:
         record_design_sample,
     )
     from rowkey.simulate.trial_values import TRIALS_PER_READ
-    from rowkey.simulate.verdict import Verdict, classify_skew, compute_hot_threshold
+    from rowkey.simulate.verdict import (
+        LEVEL_NAMES,
+        Verdict,
+        classify_skew,
+        compute_hot_threshold,
+    )
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -44,11 +49,12 @@ else:
                 "record_design_sample"
             ),
             "trial_values": "TRIALS_PER_READ",
-            "verdict": "Verdict classify_skew compute_hot_threshold",
+            "verdict": "LEVEL_NAMES Verdict classify_skew compute_hot_threshold",
         },
     )
 
 __all__ = [
+    "LEVEL_NAMES",
     "MAP_LOADS",
     "TRIALS_PER_READ",
     "EventSource",

@@ -53,10 +53,12 @@ class AnswerRows:
 
 
 def average_factor(answers: Sequence[AnswerRows], weights: Sequence[float]) -> float:
-    """Return how many rows of the table each row stands for that answers find in the sample.
+    """Return the mean number of rows of the table that a row of the sample stands for in answers.
+
+    1 if no answer returns rows other than its own.
 
     Args:
-        weights: for each, how often it stands.
+        weights: how many answers each of these stands for.
     """
     others = fsum(one.others * weight for one, weight in zip(answers, weights, strict=True))
     rows = fsum(

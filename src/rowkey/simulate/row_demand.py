@@ -206,7 +206,11 @@ class RowDemand:
 
 
 def _find_able_rows(read: DeclaredRead, columns: ColumnBatch) -> np.ndarray[Any, Any]:
-    """Return the rows that have a value in all fields that a read's conditions test."""
+    """Return the rows that have a value in all fields that a read's conditions test.
+
+    Raises:
+        ReadError: there is no such row.
+    """
     is_able = np.ones(len(columns), np.bool_)
     for test in read.conditions:
         missing = columns.find_nulls(test.field)

@@ -37,6 +37,13 @@ HOT_RATIO = 2.0
 could. On few servers no skew is that large: there it is hot from half way between an even design
 and all load on one server on."""
 
+LEVEL_NAMES = {
+    "even": Message("verdict.even", "even"),
+    "warm": Message("verdict.warm", "warm"),
+    "hot": Message("verdict.hot", "hot"),
+}
+"""What users read for the levels of `classify_skew`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

@@ -262,6 +262,8 @@ class SampleFormat(ABC):
     suffixes: ClassVar[tuple[str, ...]] = ()
     """Endings of file names, before that of a compression, that mean this format."""
     options: ClassVar[tuple[PluginOption, ...]] = ()
+    first_bytes: ClassVar[bytes] = b""
+    """What each of its files begins with; standard input that begins so is read as this format."""
     is_archive: ClassVar[bool] = False
     """Whether its files are zip archives themselves, and not compressed by it."""
     is_columnar: ClassVar[bool] = False
@@ -360,11 +362,13 @@ class SampleFormat(ABC):
         """
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
-        """Return the column names of a file in order; None if the file shows none.
+        """Return the column names of a file in order; None if it has no header and no rows.
+
+        The default takes them from the first batch of rows.
 
         Args:
-            wanted_names: names that count: where rows name their values, those of the first row are
-                given, and of others as many of these as any row has.
+            wanted_names: only for formats with `has_named_values`, which return the names of the
+                first row and those of these names that a later row has; others ignore them.
 
         Raises:
             SampleError: the file cannot be read.
@@ -373,11 +377,10 @@ class SampleFormat(ABC):
         return None if first is None else list(first.schema.names)
 
     def list_columns(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
-        """Return the column names of a file after joining; None if the file shows none.
+        """Return what `read_column_names` returns, with each joined column in place of its parts.
 
         Args:
-            wanted_names: names that count where rows name their values, as `read_column_names` has
-                them.
+            wanted_names: as `read_column_names` takes them, after joining.
 
         Raises:
             SampleError: the file cannot be read.

@@ -119,7 +119,7 @@ def open_uncompressed(
         encoding: the encoding of its text, which becomes UTF-8; that of UTF-8 stays as it is.
 
     Raises:
-        SampleError: there is no such file, it is none that can be read twice, it cannot be read,
+        SampleError: there is no such file, it cannot be read, or not twice, as a pipe cannot,
             or its compression is broken.
     """
     with open_stored(path, progress) as stored:
@@ -145,8 +145,8 @@ def open_stored(path: Path, progress: ReadProgress | None = None) -> Iterator[IO
         progress: told what is read.
 
     Raises:
-        SampleError: there is no such file, it is none that can be read twice, it cannot be read,
-            or what is done with it shows that its compression is broken.
+        SampleError: there is no such file, it cannot be read, or not twice, as a pipe cannot,
+            or its compression turns out to be broken while it is used.
     """
     try:
         _require_regular_file(path)
@@ -169,7 +169,7 @@ def open_stored(path: Path, progress: ReadProgress | None = None) -> Iterator[IO
 
 
 class TranscodedStream(io.RawIOBase):
-    """A text of another encoding as UTF-8; bytes that it does not have are marked, as in UTF-8.
+    """A text of another encoding as UTF-8; bytes invalid in that encoding become marks.
 
     Args:
         stream: the bytes.
@@ -197,7 +197,7 @@ class TranscodedStream(io.RawIOBase):
         return len(data)
 
     def _decode(self, block: bytes) -> str:
-        """Decode some bytes, the last of which are none.
+        """Decode the next block of the text; an empty block is its end.
 
         Raises:
             SampleError: a text in UTF-16 does not begin with a byte order mark.

@@ -27,7 +27,7 @@ from rowkey.design import Design
 from rowkey.lint import LintResult, check_design
 from rowkey.open_file_limit import explain_shortage
 from rowkey.progress import ReportProgress
-from rowkey.simulate import Simulation, open_source
+from rowkey.simulate import LEVEL_NAMES, Simulation, open_source
 from rowkey.workload import SampleInput, SkippedRows
 
 DEFAULT_SERVERS = 8
@@ -190,7 +190,8 @@ def list_objections(roles: ColumnRoles, judged: JudgedDesign) -> tuple[str, ...]
     if roles.schema.event_count < MIN_ROWS_TO_JUDGE:
         return tuple(findings)
     verdict = judged.simulation.verdict
-    load = [f"{verdict.level}, {verdict.skew:.1f} times a server's share"]
+    name = LEVEL_NAMES[verdict.level]
+    load = [f"its writes are {name}: one server takes {verdict.skew:.1f} times its fair share"]
     return (*load * (judged.verdict.find_grade("writes") != "good"), *findings)
 
 

@@ -151,7 +151,11 @@ def _infer_columns(
     column_stats: list[ColumnStats],
     seed: int,
 ) -> InferredSchema:
-    """Return the schema inferred from the statistics of the columns."""
+    """Return the schema inferred from the statistics of the columns.
+
+    Raises:
+        SampleError: no column can become a field.
+    """
     path = sample.path
     filled_columns = {
         name: stats for name, stats in _name_fields(column_stats).items() if not stats.is_empty
@@ -190,7 +194,11 @@ def _infer_columns(
 def _scan_columns(
     sample: RecordedSample, misfits: SkippedRows, progress: ReportProgress | None
 ) -> list[ColumnStats]:
-    """Read a sample and return the statistics of each column."""
+    """Read a sample and return the statistics of each column.
+
+    Raises:
+        SampleError: the sample has no events.
+    """
     column_stats: list[ColumnStats] = []
     says_null = any(option.name == "nulls" for option in sample.format.options)
     path = sample.path

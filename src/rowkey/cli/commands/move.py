@@ -387,6 +387,9 @@ class _StepRunner:
 
         Args:
             table: the moved table, as the command line names it.
+
+        Raises:
+            UsageError: the option names the table that clients read.
         """
         status = self.move.status
         is_new_read = status.target == status.primary

@@ -156,22 +156,30 @@ def _parse_read_values(
             given[sum(isinstance(key, int) for key in given)] = text
     if set(given) != set(conditions):
         raise click.UsageError(_describe_mismatch(read, conditions, given))
-    values = {name: _parse_value(conditions[name], text) for name, text in given.items()}
+    values = {name: _read_parameter(conditions[name], text) for name, text in given.items()}
     return (
         [values[number] for number in sorted(name for name in values if isinstance(name, int))],
         {name: value for name, value in values.items() if isinstance(name, str)},
     )
 
 
-def _parse_value(condition: Condition, text: str) -> Any:
-    """Return the value of a parameter; a list for the only operand of `in`."""
+def _read_parameter(condition: Condition, text: str) -> str | list[Any]:
+    """Return the text of a parameter as it is, or for the only operand of `in` its JSON list.
+
+    Raises:
+        UsageError: the text is no such list.
+    """
     if condition.operator == "in" and len(condition.operands) == 1:
         return _parse_json_list(condition, text)
     return text
 
 
 def _parse_json_list(condition: Condition, text: str) -> list[Any]:
-    """Return the values of a JSON list for the parameter of `in`."""
+    """Return the values of a JSON list for the parameter of `in`.
+
+    Raises:
+        UsageError: the text is no list of texts and numbers.
+    """
     try:
         values = json.loads(text, parse_float=str)  # decimals keep their digits
     except (ValueError, RecursionError):

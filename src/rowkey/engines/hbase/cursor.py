@@ -34,12 +34,16 @@ class HBaseCursor(Cursor):
         return self._scanner.iter_row_cells()
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        """Return the rows as Arrow record batches of `rows` rows each, or fewer if requested so."""
+        """Return the rows as Arrow record batches of at most `rows` rows each."""
         check_block_read(rows, raw=self._raw)
         return self._regroup_answers(rows)
 
     def _regroup_answers(self, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the responses of the scan as record batches of `rows` rows."""
+        """Yield the rows of the scan's responses as record batches of at most `rows` rows.
+
+        A batch ends earlier at `MAX_BLOCK_BYTES`, where the families of the table change, and where
+        the scanner has all rows that are expected.
+        """
         batches: list[pa.RecordBatch] = []
         missing_rows, size = rows, 0
         for answer in self._scanner.iter_blocks():

@@ -153,7 +153,11 @@ class FrozenPairs:
             count = LATER_READ_PAIRS
 
     def _read_batch(self, place: bytes, count: int, *, reverse: bool) -> list[Pair]:
-        """Return up to `count` pairs from a key on; in reverse those before it, last first."""
+        """Return up to `count` pairs from a key on; in reverse those before it, last first.
+
+        Raises:
+            Closed: the snapshot was closed.
+        """
         batch: list[Pair] = []
         with self._lock:
             pairs = self._iterator

@@ -211,7 +211,11 @@ def _check_sizes(rows: Any, family: str, qualifiers: Any, values: Any) -> None:
 
 
 def _resolve_timestamps(timestamps: Any, rows: Any, now: int) -> Any:
-    """Return one timestamp for all rows or an int64 array, with `LATEST` replaced by now."""
+    """Return one timestamp for all rows or an int64 array, with `LATEST` replaced by now.
+
+    Raises:
+        InvalidArgument: they are not int64, one is null, or there are more or fewer than rows.
+    """
     if isinstance(timestamps, int):
         check_timestamp(timestamps)
         return now if timestamps == LATEST else timestamps

@@ -175,7 +175,11 @@ def _parse_edit(record: bytes) -> VersionEdit:
 
 
 def _parse_field(reader: _EditReader, edit: VersionEdit) -> None:
-    """Read the next field of a record, and store it in a version edit."""
+    """Read the next field of a record, and store it in a version edit.
+
+    Raises:
+        InvalidEdit: the tag of the field is unknown, or the record ends within it.
+    """
     tag = reader.read_varint()
     if tag in _NUMBERS:
         edit.numbers[tag] = reader.read_varint()
@@ -202,7 +206,11 @@ def _parse_field(reader: _EditReader, edit: VersionEdit) -> None:
 
 
 def _parse_file(reader: _EditReader) -> TableFile:
-    """Read the fields of a table file that a version edit adds."""
+    """Read the fields of a table file that a version edit adds.
+
+    Raises:
+        InvalidEdit: the record ends within the fields, or a key is too short.
+    """
     level, number, size = reader.read_varint(), reader.read_varint(), reader.read_varint()
     smallest, largest = reader.read_bytes(), reader.read_bytes()
     reader.read_varint()
@@ -236,7 +244,11 @@ class _EditReader:
         return self._offset == len(self._data)
 
     def read_varint(self) -> int:
-        """Read a number of 7 bits in each byte."""
+        """Read a number of 7 bits in each byte.
+
+        Raises:
+            InvalidEdit: the record ends within the number, or it has more than 64 bits.
+        """
         value = shift = 0
         while shift < 64:
             if self._offset == len(self._data):
@@ -250,7 +262,11 @@ class _EditReader:
         raise InvalidEdit("a number has more than 64 bits")
 
     def read_bytes(self) -> bytes:
-        """Read a byte string with its length before it."""
+        """Read a byte string with its length before it.
+
+        Raises:
+            InvalidEdit: the record ends within the string.
+        """
         length = self.read_varint()
         if length > len(self._data) - self._offset:
             raise InvalidEdit(f"a record ends within a field of {length} bytes")

@@ -104,7 +104,11 @@ def _read_properties(path: Path) -> dict[bytes, bytes]:
 
 
 def _find_index(file: BinaryIO, size: int) -> tuple[int, int]:
-    """Return the offset of a file's index block, and its size without the trailer."""
+    """Return the offset of a file's index block, and its size without the trailer.
+
+    Raises:
+        InvalidIndex: the file is not a table of RocksDB, or is damaged.
+    """
     footer = _read_at(file, size - _FOOTER_BYTES, _FOOTER_BYTES)
     version, magic = _FOOTER_END.unpack_from(footer, len(footer) - _FOOTER_END.size)
     if magic != _MAGIC:
@@ -118,7 +122,11 @@ def _find_index(file: BinaryIO, size: int) -> tuple[int, int]:
 
 
 def _find_block(file: BinaryIO, size: int, name: bytes) -> tuple[int, int]:
-    """Return the offset and the size of a block that the metaindex names."""
+    """Return the offset and the size of a block that the metaindex names.
+
+    Raises:
+        InvalidIndex: the metaindex does not name the block.
+    """
     footer = _read_at(file, size - _FOOTER_BYTES, _FOOTER_BYTES)
     (length,) = _UINT32.unpack_from(footer, _METAINDEX_SIZE_AT)
     offset = size - _FOOTER_BYTES - _TRAILER_BYTES - length
@@ -136,7 +144,11 @@ def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
 
 
 def _read_block(file: BinaryIO, offset: int, length: int) -> bytes:
-    """Read a block of a file, and decompress it."""
+    """Read a block of a file, and decompress it.
+
+    Raises:
+        InvalidIndex: the block is too large, or cannot be decompressed.
+    """
     stored = _read_at(file, offset, length + 1)
     content, compression = stored[:-1], stored[-1]
     if compression == _NO_COMPRESSION:
@@ -161,6 +173,9 @@ def _decompress(content: bytes, compression: int, size: int) -> bytes:
         content: the compressed bytes.
         compression: RocksDB's number of the compression.
         size: number of bytes before compression.
+
+    Raises:
+        InvalidIndex: the compression is unknown.
     """
     if compression == _ZLIB:
         return zlib.decompress(content, wbits=-zlib.MAX_WBITS)
@@ -180,6 +195,9 @@ def _read_entries(block: bytes, *, has_lengths: bool) -> Iterator[tuple[bytes, b
         block: its content.
         has_lengths: whether values have their length before them. Those of an index do not: a
             handle is two numbers, or one where its key shares bytes with the key before.
+
+    Raises:
+        InvalidIndex: the block ends within an entry.
     """
     (restarts,) = _UINT32.unpack_from(block, len(block) - _UINT32.size)
     end = len(block) - _UINT32.size * (1 + (restarts & _MAX_RESTARTS))
@@ -210,7 +228,11 @@ def _read_handle(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Parse a varint; return the number and the offset after it."""
+    """Parse a varint; return the number and the offset after it.
+
+    Raises:
+        InvalidIndex: the number has more than 64 bits.
+    """
     value = shift = 0
     while shift < _MAX_VARINT_BITS:
         byte = data[at]

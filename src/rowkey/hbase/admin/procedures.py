@@ -112,6 +112,9 @@ class ProcedureRunner:
         The master removes the result of a procedure when it is fetched, even if that answer is
         lost. Then, and if no procedure was started (number 0), `is_done` decides.
 
+        Raises:
+            OperationTimedOut: the procedure is still running at the deadline.
+
         Source: MasterRpcServices.getProcedureResult, removeResult.
         """
         if not number:

@@ -197,7 +197,11 @@ class RegionAdmin(ProcedureRunner):
         return self._caller.call_master(request, deadline).servers
 
     def _choose_other_server(self, region: RegionLocation, deadline: Deadline) -> ServerName:
-        """Return a random live server other than the region's current one."""
+        """Return a random live server other than the region's current one.
+
+        Raises:
+            InvalidArgument: there is no other live server.
+        """
         locations = self._caller.locator
         locations.forget_region(locations.locate_region(region.table, region.start, deadline))
         current = locations.locate_region(region.table, region.start, deadline)  # from hbase:meta

@@ -85,7 +85,11 @@ def _reject_self_connection(sock: socket.socket) -> None:
 def _resolve_address(
     address: tuple[str, int], deadline: Deadline
 ) -> list[tuple[int, tuple[str, int]]]:
-    """Resolve a host name to (address family, address) pairs, until the deadline."""
+    """Resolve a host name to (address family, address) pairs, until the deadline.
+
+    Raises:
+        UnknownHost: the name cannot be resolved in time.
+    """
     host, port = address
     try:
         return _look_up_addresses(host, port, socket.AI_NUMERICHOST)

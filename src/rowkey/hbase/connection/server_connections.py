@@ -113,7 +113,14 @@ class ServerConnections:
         return connection
 
     def _join_opening(self, key: tuple[tuple[str, int], str], new_opening: _Opening) -> _Opening:
-        """Return the opening that another thread has begun, or register the caller's own."""
+        """Return the opening of a connection that exists or that another thread has begun.
+
+        Without either, register the caller's own, and return it.
+
+        Raises:
+            ClientClosed: the client was closed.
+            HBaseError: the address was found dead a moment ago.
+        """
         with self._lock:
             if self._is_closed:
                 raise ClientClosed
@@ -136,7 +143,11 @@ class ServerConnections:
     def _open_connection(
         self, key: tuple[tuple[str, int], str], opening: _Opening, deadline: Deadline
     ) -> ServerConnection:
-        """Open a connection, store it, and wake the threads that wait for it."""
+        """Open a connection, store it, and wake the threads that wait for it.
+
+        Raises:
+            HBaseError: the connection cannot be opened, or the client was closed meanwhile.
+        """
         address, service = key
         connection = ServerConnection.open(
             address, service, self._settings, deadline, self._known_services

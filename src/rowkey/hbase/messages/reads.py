@@ -166,7 +166,11 @@ def parse_result(message: bytes) -> Result:
 
 
 def _parse_row_cells(messages: list[ProtoMessage]) -> RowCells:
-    """Parse the cells in a Result, which are all of one row."""
+    """Parse the cells in a Result, which are all of one row.
+
+    Raises:
+        WireFormatError: the cells are of several rows.
+    """
     rows = {one.get_bytes(1) for one in messages}
     if len(rows) > 1:
         raise WireFormatError(f"a result has cells of {len(rows):,} rows", "cells of one row")
@@ -175,6 +179,9 @@ def _parse_row_cells(messages: list[ProtoMessage]) -> RowCells:
 
 def _parse_cell(msg: ProtoMessage) -> Cell:
     """Parse a protobuf Cell.
+
+    Raises:
+        WireFormatError: the type of the cell is unknown.
 
     Source: Cell.proto of HBase 2.6: 1 row, 2 family, 3 qualifier, 4 timestamp, 5 cell_type,
         6 value.

@@ -116,7 +116,12 @@ class ZooKeeperRegistry(Registry):
     def _read_znodes(
         self, address: Address, paths: tuple[str, ...], deadline: Deadline
     ) -> list[Znode | None]:
-        """Read znodes from one ZooKeeper server, in a session for this call only."""
+        """Read znodes from one ZooKeeper server, in a session for this call only.
+
+        Raises:
+            ConnectionLost: the server cannot be reached.
+            NodeFailed: it denies the znodes, or does not answer as ZooKeeper does.
+        """
         # kazoo is imported by the first lookup: clients of a master registry do not need it.
         from rowkey.zookeeper import ZooKeeperConnection
 
@@ -173,6 +178,9 @@ def extract_protobuf(data: bytes, path: str) -> bytes:
 
 def _parse_server(data: bytes, path: str) -> ServerName:
     """Return the server that a znode of HBase names.
+
+    Raises:
+        NodeFailed: the znode names no server, or is malformed.
 
     Source: ZooKeeper.proto, Master, MetaRegionServer.
     """

@@ -162,7 +162,11 @@ def _parse_outcome(action: RowRequest, result: Result, found: RowCells) -> Outco
 def _group_actions(
     region: bytes, actions: Sequence[Action], first_index: int
 ) -> Iterator[_ActionGroup]:
-    """Group the actions of a region; a row with puts and deletes is a group of its own."""
+    """Group the actions of a region; a row with puts and deletes is a group of its own.
+
+    Raises:
+        InvalidArgument: an action has no cells.
+    """
     start, writes_only = first_index, True
     for index, action in enumerate(actions, first_index):
         if not isinstance(action, RowCells):

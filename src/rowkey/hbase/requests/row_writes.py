@@ -285,7 +285,11 @@ class Increment(Request[list[int]]):
         ]
 
     def order_new_cells(self, found: RowCells) -> list[Cell]:
-        """Return the cells of the counters, in the order of the amounts."""
+        """Return the cells of the counters, in the order of the amounts.
+
+        Raises:
+            WireFormatError: a cell is missing, or its value is not 8 bytes long.
+        """
         columns = [(family, qualifier) for family, qualifier, _ in self.amounts]
         ordered = order_cells(self.row, columns, found)
         if any(len(cell.value) != COUNTER_BYTES for cell in ordered):

@@ -113,7 +113,12 @@ class RegionScanner:
             self.is_open = self.is_open and not isinstance(self._response, HBaseError)
 
     def _read_response(self, deadline: Deadline) -> ScanResponse:
-        """Wait for the answer to the pending request, and update id, lease and state from it."""
+        """Wait for the answer to the pending request, and update id, lease and state from it.
+
+        Raises:
+            MalformedAnswer: the answer cannot be parsed.
+            UnknownScanner: the server does not know the scanner any more.
+        """
         assert self._call is not None
         assert self._request is not None
         server = str(self.region.server)

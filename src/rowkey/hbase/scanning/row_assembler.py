@@ -112,7 +112,11 @@ class WholeRowAssembler(RowAssembler):
         *,
         is_end: bool,
     ) -> ScanBlock:
-        """Join stored and new pieces; return the complete rows and store the rest."""
+        """Join stored and new pieces; return the complete rows and store the rest.
+
+        Raises:
+            WireFormatError: the pieces of a row are larger than a row can be.
+        """
         held_bytes = sum(map(len, self._held_blocks))
         if held_bytes + len(cells) > MAX_ROW_CELL_BYTES:
             what = f"the pieces of a row have {held_bytes + len(cells):,} bytes"

@@ -145,7 +145,16 @@ def _stitch_chains(
     table: npt.NDArray[Any],
     valid: npt.NDArray[Any],
 ) -> npt.NDArray[Any]:
-    """Return the offsets of all cells from the first guess on, joined from those stretches."""
+    """Return the offsets of all cells from the first guess on, where some guesses were wrong.
+
+    Args:
+        guesses: offsets where cells may begin, ascending.
+        table: for each guess, the offsets that follow from the lengths of cells.
+        valid: which of these offsets are before the next guess.
+
+    Raises:
+        WireFormatError: the last cell does not end where the block does.
+    """
     at, end = guesses[0], len(block)
     ends = table[:, -1].tolist()
     pieces = []

@@ -134,7 +134,11 @@ _MAX_FAMILY_PREFIXES = 1_000
 
 
 def _encode_family_prefix(family: str) -> bytes:
-    """Return the bytes before a qualifier: the family's length and name."""
+    """Return the bytes before a qualifier: the family's length and name.
+
+    Raises:
+        InvalidArgument: the name is too long.
+    """
     name = family.encode(errors="surrogatepass")
     if len(name) > MAX_FAMILY_BYTES:
         raise InvalidArgument(
@@ -207,7 +211,11 @@ def iter_row_groups(block: bytes | memoryview, counts: Sequence[int]) -> Iterato
 
 
 def _group_cells(rows: list[bytes], cells: list[Cell], counts: Sequence[int]) -> Iterator[RowCells]:
-    """Yield rows from lists of row keys and cells; `counts` is the number of cells of each."""
+    """Yield rows from lists of row keys and cells; `counts` is the number of cells of each.
+
+    Raises:
+        WireFormatError: the cells counted as one row are of several.
+    """
     at, new = 0, _new_row
     for count in counts:
         if count > 1 and rows[at : at + count].count(rows[at]) != count:
@@ -222,6 +230,9 @@ def _decode_block(
     """Decode a cell block; return row keys and cells as two lists, and the offset after them.
 
     One loop with all functions bound to locals: a call for each cell would cost a tenth more.
+
+    Raises:
+        WireFormatError: the block ends within a cell, or the lengths of a cell are wrong.
     """
     rows: list[bytes] = []
     cells: list[Cell] = []
@@ -372,6 +383,9 @@ def _build_truncated_error(cells_left: int, count: int | None, bytes_left: int) 
 
 def _parse_ttl_ms(tags: bytes) -> int | None:
     """Return the time to live in ms from the tags of a cell, or None.
+
+    Raises:
+        WireFormatError: the tags are malformed.
 
     Source: KeyValueCodecWithTags, TagUtil: `u16 bytes of all | (u16 length | u8 type | value)*`.
     """

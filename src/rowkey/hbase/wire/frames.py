@@ -195,7 +195,11 @@ def parse_response(frame: bytes) -> Response:
 
 
 def _read_delimited(frame: bytes, offset: int, stop: int) -> tuple[bytes, int]:
-    """Return the length-prefixed message at an offset, and the offset after it."""
+    """Return the length-prefixed message at an offset, and the offset after it.
+
+    Raises:
+        WireFormatError: the frame ends within the message.
+    """
     if offset < stop and frame[offset] < 0x80:  # most messages; a call costs more
         size, offset = frame[offset], offset + 1
     else:

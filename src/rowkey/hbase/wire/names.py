@@ -105,7 +105,11 @@ def _is_number(digits: str) -> bool:
 
 
 def _check_port(port: int, server: str) -> int:
-    """Return a server's port, which must be 1..65535."""
+    """Return a server's port, which must be 1..65535.
+
+    Raises:
+        WireFormatError: it is not.
+    """
     if not 0 < port < 1 << 16:
         raise WireFormatError(
             f"the server {server!r} has the port {port}", "a port from 1 to 65535"

@@ -226,6 +226,9 @@ def _parse_fields(buffer: bytes) -> dict[int, list[int | bytes]]:
     """Parse a protobuf message; return the values of each field by the field's number.
 
     Most fields have one byte of tag and one of number or length; only the others need a call.
+
+    Raises:
+        WireFormatError: the bytes end within a field, or there are too many fields.
     """
     fields: dict[int, list[int | bytes]] = {}
     at, end, run_values = 0, len(buffer), 0
@@ -271,7 +274,11 @@ def _check_value_count(count: int) -> None:
 
 
 def _parse_field(buffer: bytes, offset: int) -> tuple[int, int | bytes, int]:
-    """Parse the protobuf field at an offset; return its number, value and end offset."""
+    """Parse the protobuf field at an offset; return its number, value and end offset.
+
+    Raises:
+        WireFormatError: the number or type of the field is invalid, or the bytes end within it.
+    """
     tag, offset = decode_varint(buffer, offset)
     number = tag >> 3
     if not 0 < number <= _MAX_FIELD_NUMBER:
@@ -283,7 +290,11 @@ def _parse_field(buffer: bytes, offset: int) -> tuple[int, int | bytes, int]:
 
 
 def _parse_value(buffer: bytes, offset: int, wire: int) -> tuple[int | bytes, int]:
-    """Parse a field value of a wire type; return it (a float as its bits) and its end offset."""
+    """Parse a field value of a wire type; return it (a float as its bits) and its end offset.
+
+    Raises:
+        WireFormatError: the wire type is unknown, or the bytes end within the value.
+    """
     if wire == _VARINT:
         return decode_varint(buffer, offset)
     if wire == _BYTES:
@@ -396,7 +407,11 @@ class ProtoMessage:
         )
 
     def require_message(self, number: int) -> ProtoMessage:
-        """Return a nested message, which must be there."""
+        """Return a nested message, which must be there.
+
+        Raises:
+            WireFormatError: it is missing.
+        """
         found = self.get_message(number)
         if found is None:
             raise _build_missing_error(number)
@@ -439,21 +454,33 @@ def _build_missing_error(number: int) -> WireFormatError:
 
 
 def _require_number(number: int, value: int | bytes) -> int:
-    """Return the value of a protobuf field, which must be a number."""
+    """Return the value of a protobuf field, which must be a number.
+
+    Raises:
+        WireFormatError: it is a byte string.
+    """
     if isinstance(value, int):
         return value
     raise WireFormatError(f"protobuf field {number} is a byte string", "a number")
 
 
 def _require_bytes(number: int, value: int | bytes) -> bytes:
-    """Return the value of a protobuf field, which must be a byte string."""
+    """Return the value of a protobuf field, which must be a byte string.
+
+    Raises:
+        WireFormatError: it is a number.
+    """
     if isinstance(value, bytes):
         return value
     raise WireFormatError(f"protobuf field {number} is a number", "a byte string")
 
 
 def _decode_text(number: int, value: int | bytes) -> str:
-    """Return the value of a protobuf field, which must be text in UTF-8."""
+    """Return the value of a protobuf field, which must be text in UTF-8.
+
+    Raises:
+        WireFormatError: it is a number, or not UTF-8.
+    """
     try:
         return _require_bytes(number, value).decode()
     except UnicodeDecodeError:
@@ -461,7 +488,11 @@ def _decode_text(number: int, value: int | bytes) -> str:
 
 
 def _decode_float(form: str, number: int, value: int | bytes) -> float:
-    """Return the value of a protobuf field, which must be a float or a double."""
+    """Return the value of a protobuf field, which must be a float or a double.
+
+    Raises:
+        WireFormatError: it is a byte string, or has too many bits.
+    """
     bits, size = _require_number(number, value), 8 if form == "<d" else 4
     if bits >= 1 << 8 * size:
         raise WireFormatError(

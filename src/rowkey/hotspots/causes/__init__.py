@@ -1,4 +1,4 @@
-"""The causes of hot spots, one plugin a file."""
+"""The causes of hot spots, each a class."""
 
 from rowkey.hotspots.contract import Cause
 from rowkey.plugins import find_plugins

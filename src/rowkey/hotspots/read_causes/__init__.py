@@ -1,4 +1,4 @@
-"""The causes of read hot spots, one plugin a file."""
+"""The causes of read hot spots, each a class."""
 
 from rowkey.hotspots.read_contract import ReadCause
 from rowkey.plugins import find_plugins

@@ -26,7 +26,7 @@ class PopularValueCause(ReadCause):
 
     @classmethod
     def recognise(cls, result: ReadLoadResult) -> ReadCauseFinding | None:
-        """Return the cause if a value on the busiest server explains what it takes too much."""
+        """Return the cause if one value explains what the busiest server takes above its share."""
         keys = result.read.keys
         if keys.shape != "sample" and len(result.read.parameter_fields) > 1:
             return None  # then combinations of values are popular

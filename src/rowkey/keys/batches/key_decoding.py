@@ -51,6 +51,9 @@ def decode_keys(
     """Return the fields of many keys, from `to_binary_array`, as Arrow columns.
 
     An error does not name the key that is wrong, and may be one of Arrow.
+
+    Raises:
+        InvalidArgument: the bytes of a key are not such as the parts encode.
     """
     encoded = EncodedKeys(to_byte_column(keys))
     lengths = encoded.ends - encoded.starts

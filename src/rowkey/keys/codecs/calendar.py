@@ -111,7 +111,11 @@ def _check_days(days: int) -> None:
 
 
 def _parse_instant(digits: bytes) -> datetime:
-    """Return the instant of the digits yyyyMMddHHmmss."""
+    """Return the instant of the digits yyyyMMddHHmmss.
+
+    Raises:
+        InvalidArgument: the bytes are not a date and time.
+    """
     try:
         instant = datetime.strptime(digits.decode(), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError:

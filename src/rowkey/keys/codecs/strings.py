@@ -79,9 +79,11 @@ class _StringCodec(Codec):
         return (type(self), self.raw.is_text, self.framing.width)
 
     def pack(self, internal: Any) -> bytes:
+        """Return the raw bytes of a string, without terminator or padding."""
         return self.raw.pack(internal)
 
     def unpack(self, piece: bytes) -> Any:
+        """Return the string with these raw bytes."""
         return self.raw.unpack(piece)
 
     def pack_prefix(self, prefix: Any) -> bytes | None:

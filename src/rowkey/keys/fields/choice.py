@@ -128,7 +128,11 @@ class ChoiceTextCodec(Codec):
         return self.base.pack(self.choices[internal])
 
     def unpack(self, piece: bytes) -> int:
-        """Return the index of a choice from the text of the choice."""
+        """Return the index of a choice from the text of the choice.
+
+        Raises:
+            InvalidArgument: it is not a declared choice.
+        """
         text = self.base.unpack(piece)
         if text not in self.choices:
             raise InvalidArgument(

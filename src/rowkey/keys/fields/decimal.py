@@ -90,7 +90,11 @@ class DecimalField(FieldType):
         return scaled
 
     def _to_unscaled(self, value: Number) -> int:
-        """Return the value times 10^scale, as an integer because decimals round at 28 digits."""
+        """Return the value times 10^scale, as an integer because decimals round at 28 digits.
+
+        Raises:
+            InvalidArgument: the value is infinite or NaN, or has too many digits.
+        """
         if not value.is_finite() or value.adjusted() > 60:
             raise InvalidArgument(
                 "", f"{value} cannot be stored", f"a number of at most {self.precision} digits"

@@ -111,7 +111,7 @@ def to_whole_number(value: Value, name: str) -> int:
     """Return the whole number of a value of any integer type.
 
     Raises:
-        InvalidArgument: the value is no integer; booleans and floating-point numbers are none.
+        InvalidArgument: the value is not an integer, such as a boolean or a floating-point number.
     """
     if isinstance(value, bool):
         raise build_type_error(value, f"a whole number for {name}")
@@ -134,7 +134,11 @@ def parse_whole_number(text: str) -> int:
 
 
 def to_whole_numbers(array: pa.Array, parse: Any) -> IntArray:
-    """Return the numbers of an Arrow array of integers or text, in 64 bits with or without sign."""
+    """Return the numbers of an Arrow array of integers or text, in 64 bits with or without sign.
+
+    Raises:
+        InvalidArgument: the column has another type, or a text that is not a number.
+    """
     arrow_type = array.type
     if pa.types.is_unsigned_integer(arrow_type):
         dtype = np.uint64 if arrow_type.bit_width == 64 else np.int64

@@ -121,7 +121,11 @@ class TimestampField(FieldType):
         )
 
     def _parse_fraction(self, digits: str) -> int:
-        """Return the digits of a fraction of a second as a count of the type's unit."""
+        """Return the digits of a fraction of a second as a count of the type's unit.
+
+        Raises:
+            InvalidArgument: the unit is too coarse for them.
+        """
         count, remainder = divmod(int(digits.ljust(18, "0")), 10**18 // self.units_per_second)
         if remainder:
             raise InvalidArgument(
@@ -199,7 +203,11 @@ class TimestampField(FieldType):
         return numbers
 
     def _to_counts(self, array: pa.Array) -> pa.Array:
-        """Return the instants as whole numbers of the unit."""
+        """Return the instants as whole numbers of the unit.
+
+        Raises:
+            InvalidArgument: the column has another type, or times finer than the unit.
+        """
         arrow_type = array.type
         if pa.types.is_timestamp(arrow_type) or pa.types.is_date(arrow_type):
             try:

@@ -125,7 +125,11 @@ def _round_up_to_power(n: int) -> int:
 
 
 def _choose_width(n: int, form: str, declared_width: int | None) -> int:
-    """Return the bytes of the number: the declared width, or what n - 1 needs."""
+    """Return the bytes of the number: the declared width, or what n - 1 needs.
+
+    Raises:
+        InvalidArgument: the declared width is too small, or `as` sets the width.
+    """
     if form != "bytes":
         if declared_width is not None:
             raise InvalidArgument(

@@ -49,7 +49,7 @@ class TimeFloorPart(Transform, NumberPart):
         self.length_units, remainder = divmod(self.length.nanoseconds, source.unit_ns)
         if remainder or not self.length_units:
             unit = next(f"1{name}" for name, ns in NANOSECONDS.items() if ns == source.unit_ns)
-            what = f"{self.length} is no multiple of the unit of field {source.fields[0]}, {unit}"
+            what = f"{self.length} is not a multiple of the unit of {source.fields[0]}, {unit}"
             raise InvalidArgument("d", what, f"a multiple of {unit}")
         self.grain_units: int = (
             source.grain_units

@@ -108,6 +108,10 @@ class BucketTransform(NumberedPrefix):
 
         A read finds its buckets by the encodings; a row is compared by its value, because an
         encoding may lose detail.
+
+        Raises:
+            InvalidArgument: heavy values need a second field, m is above n, or one cannot be
+                encoded.
         """
         assert self.m is not None
         first = self.inputs[0]
@@ -215,7 +219,7 @@ class BucketTransform(NumberedPrefix):
         from rowkey.keys.batches.batch_hashes import hash_to_numbers
 
         def mark(rows: ColumnBatch) -> Any:
-            """Return which rows of a batch have a heavy value: those of one hash are compared."""
+            """Return which rows of a batch have a heavy value; compare only those with its hash."""
             numbers = hash_to_numbers("murmur3", first.encode_batch(rows), MARKING_NUMBERS)
             places = np.flatnonzero(np.isin(numbers, heavy_numbers))
             values = rows.take(places).columns[name].to_list()

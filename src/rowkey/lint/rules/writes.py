@@ -537,7 +537,11 @@ rate = "50000/s"
     def _build_rate_finding(
         self, load: _DeclaredLoad, capacity: float, subject: LintSubject
     ) -> Finding:
-        """Return the finding that a write rate exceeds the capacity of all servers."""
+        """Return the finding that a write rate takes more than half of all servers' capacity.
+
+        It is info up to 90 % of the capacity and a warning above; an error if a declared rate is
+        above a declared capacity.
+        """
         servers, rate = subject.cluster.servers, load.rate
         needed = subject.count_needed_servers()
         regions = len(subject.boundaries) if subject.boundaries is not None else 0

@@ -181,7 +181,7 @@ def _read_longs(
 
 
 def _guess_short_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
-    """Return an element of four bytes that is a time in whole minutes."""
+    """Return an element of four bytes that counts seconds; all times must be whole minutes."""
     heads = [one[:4] for one in rests]
     if any(len(head) < 4 for head in heads) or all(map(_is_printable, heads)):
         return None

@@ -1,4 +1,4 @@
-"""Count the bytes of the cells that remain once all events are written."""
+"""Count the bytes of written cells, with and without those that a later write replaces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ lengths, family, timestamp and kind. Source: KeyValue.heapSize of 2.6.4, with Cl
 
 
 class CellSizeCounter:
-    """Sums the bytes of written cells; an overwritten cell counts only once."""
+    """Collects the sizes of the cells that batches of events write, and sums their bytes."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -50,7 +50,10 @@ class CellSizeCounter:
         return ""
 
     def sum_bytes(self) -> int | None:
-        """Return the bytes of all live cells; None if a family keeps several versions."""
+        """Return the bytes of all cells, of which a later write of the same cell replaces one.
+
+        None if a cell was written twice in a family that keeps several versions.
+        """
         total = 0
         for family, tables in self._blocks.items():
             count_and_bytes = _sum_live_cells(
@@ -63,7 +66,7 @@ class CellSizeCounter:
         return total
 
     def sum_heap_bytes(self) -> int:
-        """Return the most memory that all cells need in a server that returns them."""
+        """Return the most memory that all cells, replaced ones too, need in a server."""
         blocks = [one for tables in self._blocks.values() for one in tables]
         parts = sum(pc.sum(one["bytes"]).as_py() or 0 for one in blocks)
         return parts + sum(map(len, blocks)) * MAX_CELL_HEAP_BYTES

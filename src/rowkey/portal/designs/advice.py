@@ -129,7 +129,7 @@ def advise_design(
     """Return better keys for a design, and the texts of the files that declare them.
 
     Args:
-        hidden_files: files in it that are no designs.
+        hidden_files: files of the folder that are no designs.
         sample: the path of a file of events; None for events generated from the file.
 
     Returns:

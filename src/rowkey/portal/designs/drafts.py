@@ -50,7 +50,7 @@ def write_draft(
     """Draft a design from a sample, and write it to a new file of the folder.
 
     Args:
-        hidden_files: files in it that are no designs.
+        hidden_files: files of the folder that are no designs.
         name: the name of the file, which must not be there.
         sample: the path of the file of events. The draft does not name it, as it is removed later.
         servers: the number of region servers.

@@ -43,7 +43,7 @@ def choose_sampled_splits(
 
     Args:
         report: takes no progress.
-        hidden_files: files in it that are no designs.
+        hidden_files: files of the folder that are no designs.
         sample: the path of the file of events.
     """
     del report

@@ -65,7 +65,7 @@ class DesignFile:
 
     @cached_property
     def tree(self) -> dict[str, Any] | None:
-        """The text as TOML; None if it is none."""
+        """The text as TOML; None if it is not valid TOML."""
         try:
             return parse_toml(self.text, "")[0]
         except InvalidDesign:

@@ -31,8 +31,8 @@ MAX_LISTED_REGIONS = 200
 """Regions that a page lists; of more, the busiest."""
 CROWDED_RATIO = 1.5
 """How many times its share of the regions a server has at least that is called crowded."""
-LEVEL_WORDS = {"even": "good", "warm": "fair", "hot": "poor"}
-"""The class of a level's word in the style sheet."""
+LEVEL_CLASSES = {"even": "good", "warm": "fair", "hot": "poor"}
+"""The class of a level in the style sheet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,7 @@ class LiveWatch:
         return TableCondition.UP
 
     def find_outage(self, name: str = "") -> str:
-        """Return since when and why nothing answers that is asked for.
+        """Return since when and why the engine, or a table, does not answer.
 
         Args:
             name: the table that is read, of which some regions may be closed; empty for none.

@@ -28,7 +28,7 @@ def show_audit(request: PortalRequest) -> Response:
     text, target = request.query.get("end", ""), request.query.get("target", "")
     if text and not (text.isascii() and text.isdecimal() and len(text) <= MAX_END_DIGITS):
         raise InvalidArgument(
-            "end", f"{text[:40]!r} is no place in the log", "a place as in the links of the page"
+            "end", f"{text[:40]!r} is not a place in the log", "a place as in the links of the page"
         )
     end = int(text) if text else None
     entries, older = request.portal.audit.read_page(PAGE_ENTRIES, end, target)

@@ -13,11 +13,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse
 
 from rowkey.errors import Unavailable
+from rowkey.observe import LOAD_LEVEL_NAMES
 from rowkey.portal.links import build_path
 from rowkey.portal.live.alerts import Alert
 from rowkey.portal.live.history import LAYERS
 from rowkey.portal.live.page import (
-    LEVEL_WORDS,
+    LEVEL_CLASSES,
     LOADS,
     MAX_LISTED_REGIONS,
     LivePage,
@@ -182,7 +183,8 @@ def _build_values(request: PortalRequest, name: str) -> dict[str, Any]:
 def _build_terms() -> dict[str, Any]:
     """Return what the templates format figures by."""
     return {
-        "LEVEL_WORDS": LEVEL_WORDS,
+        "LEVEL_CLASSES": LEVEL_CLASSES,
+        "LOAD_LEVEL_NAMES": LOAD_LEVEL_NAMES,
         "MAX_LISTED_REGIONS": MAX_LISTED_REGIONS,
         "format_server": format_server,
         "watched_s": round(WATCHED_S),

@@ -211,7 +211,8 @@ def _parse_count(values: Mapping[str, str]) -> tuple[int, int | None]:
             numbers.append(None)
             continue
         if not (text.isascii() and text.isdecimal() and len(text) <= MAX_COUNT_DIGITS):
-            raise InvalidArgument(name, f"{text[:40]!r} is no number", "a whole number, such as 32")
+            what = f"{text[:40]!r} is not a number"
+            raise InvalidArgument(name, what, "a whole number, such as 32")
         numbers.append(int(text))
     count, part = numbers
     assert count is not None, "only a part may be missing"
@@ -280,7 +281,7 @@ def verify_move(request: PortalRequest) -> Response:
         "repair" in request.form,
     )
     if not 1 <= percent <= 100:
-        raise InvalidArgument("share", f"{percent} is no share of the rows", "1..100 percent")
+        raise InvalidArgument("share", f"{percent} is not a share of the rows", "1..100 percent")
     consents = _parse_consents(request)
 
     def work(task: TableTask) -> TaskResult:
@@ -432,7 +433,7 @@ def _parse_limit(request: PortalRequest, name: str, parse: Callable[[str], float
     """Return a limit of the form; None for an empty field.
 
     Raises:
-        InvalidArgument: it is none.
+        InvalidArgument: it is not a limit.
     """
     text = request.form.get(name, "").strip()
     return parse(text) if text else None

@@ -65,12 +65,12 @@ class RowQuery:
         """Return the rows that the query of a URL asks for.
 
         Raises:
-            InvalidArgument: `limit` is no number of rows.
+            InvalidArgument: `limit` is not a number of rows.
         """
         limit = query.get("limit") or "50"
         is_number = limit.isascii() and limit.isdecimal() and len(limit) < 9
         if not is_number or not 1 <= int(limit) <= MAX_PAGE_ROWS:
-            what = f"{limit[:40]!r} is no number of rows"
+            what = f"{limit[:40]!r} is not a number of rows"
             raise InvalidArgument("limit", what, f"1..{MAX_PAGE_ROWS}")
         return cls(
             table,

@@ -59,7 +59,7 @@ class ProxyLogin:
 def parse_proxy(words: Any) -> tuple[ProxyLogin | None, list[Mistake]]:
     """Return the proxy that the table `[proxy]` of a users file declares, and all its mistakes."""
     if not isinstance(words, dict):
-        return None, [Mistake("proxy", "this is no table", " and ".join(_KEYS))]
+        return None, [Mistake("proxy", "this is not a table", " and ".join(_KEYS))]
     mistakes = list(_find_mistakes(words))
     if mistakes:
         return None, mistakes
@@ -78,10 +78,10 @@ def _find_mistakes(words: Mapping[str, Any]) -> Iterator[Mistake]:
     try:
         ipaddress.ip_address(address if isinstance(address, str) else "")
     except ValueError:
-        what = f"{format_value(address)} is no IP address"
+        what = f"{format_value(address)} is not an IP address"
         yield Mistake("proxy.address", what, "the address of the proxy, such as 10.0.0.5")
     if not isinstance(header, str) or not _HEADER_NAME.fullmatch(header):
-        what = f"{format_value(header)} is no name of a header"
+        what = f"{format_value(header)} is not the name of a header"
         yield Mistake("proxy.header", what, f"a name such as {DEFAULT_HEADER}")
     if "other_users" in words:
         yield from find_role_mistake("proxy.other_users", words["other_users"])

@@ -37,4 +37,4 @@ def find_role_mistake(path: str, value: Any) -> Iterator[Mistake]:
     """
     roles = [role.label for role in Role]
     if value not in roles:
-        yield Mistake(path, f"{format_value(value)} is no role", f"one of {', '.join(roles)}")
+        yield Mistake(path, f"{format_value(value)} is not a role", f"one of {', '.join(roles)}")

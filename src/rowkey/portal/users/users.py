@@ -206,7 +206,7 @@ def _parse_users(tree: Mapping[str, Any]) -> tuple[dict[str, User], list[Mistake
 
 def _find_user_mistakes(path: str, name: str, words: Any, *, has_proxy: bool) -> Iterator[Mistake]:
     if not isinstance(words, dict):
-        yield Mistake(path, "this is no table", "role and password")
+        yield Mistake(path, "this is not a table", "role and password")
         return
     if not name or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
         what = "the name is not printable, or too long"

@@ -55,7 +55,7 @@ def build_create_statement(
     Args:
         splits: the row keys its regions begin with, ascending.
         source: the file of the design, for readers of the text.
-        companion_of: the main table that it is a companion of; empty if it is none.
+        companion_of: the main table that it is a companion of; empty if the design is no companion.
 
     Raises:
         InvalidArgument: a cluster cannot have this table under this name; `create` says the same.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from rowkey.observe import LOAD_LEVEL_NAMES
 from rowkey.render.documents import FORMAT_VERSION, build_cause_document
 from rowkey.render.running_tables.load_map import draw_live_map, format_server, format_start_key
 from rowkey.render.terminal_map import format_instant
@@ -135,7 +136,7 @@ def print_live(live: LiveLoad, console: Console) -> None:
     print_wrapped(f"{live.table}  {key}  {format_instant(live.at_ms // 1000)}", 2)
     for what, one in (("writes", live.writes), ("reads", live.reads)):
         print_wrapped(
-            f"{what} {one.level.upper()}: {_format_verdict(one)}",
+            f"{what} {LOAD_LEVEL_NAMES[one.level].upper()}: {_format_verdict(one)}",
             2,
             LEVEL_STYLES.get(one.level, ""),
         )

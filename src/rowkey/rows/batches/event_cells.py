@@ -70,7 +70,11 @@ def read_cell_columns(cells: pa.RecordBatch) -> list[pa.Array]:
 
 
 def _read_cell_column(cells: pa.RecordBatch, name: str) -> pa.Array:
-    """Return one of the columns `row`, `family`, `qualifier`, `timestamp` and `value` of cells."""
+    """Return one of the columns `row`, `family`, `qualifier`, `timestamp` and `value` of cells.
+
+    Raises:
+        RowError: there is no such column.
+    """
     column = find_column(cells, name)
     if column is None:
         what = "the batch of cells has no such column"

@@ -96,7 +96,11 @@ def _is_readable(qualifier_prefix: QualifierPrefix, qualifier: bytes) -> bool:
 def _find_slice_starts(
     qualifier_prefix: QualifierPrefix, key: Key, keys: pa.Array
 ) -> list[list[int | None]]:
-    """Return the start of each time slice in each row key: a list of rows for each slice."""
+    """Return the start of each time slice in each row key: a list of rows for each slice.
+
+    Raises:
+        RowError: a row key has other bytes than the design encodes.
+    """
     if not qualifier_prefix.slices:
         return []
     try:

@@ -71,7 +71,11 @@ class FlatBufferTable:
         )
 
     def read_structs(self, number: int, struct_format: str) -> list[tuple[int, ...]]:
-        """Return a field that is a vector of structs, each as its numbers."""
+        """Return a field that is a vector of structs, each as its numbers.
+
+        Raises:
+            DamagedFileError: the vector is longer than the metadata.
+        """
         at = self.find_field(number)
         if at is None:
             return []
@@ -187,7 +191,11 @@ class UnpackedSizeLimit:
 
 
 def _read_unpacked_size(stream: IO[bytes], offset: int, length: int) -> int:
-    """Return how many bytes a compressed buffer unpacks to, as it says at its beginning."""
+    """Return how many bytes a compressed buffer unpacks to, as it says at its beginning.
+
+    Raises:
+        DamagedFileError: the buffer is too short, or the size below -1.
+    """
     if length < 8:
         raise DamagedFileError(f"a compressed buffer has {length} bytes")
     stream.seek(offset)
@@ -238,7 +246,11 @@ class CheckedMessageStream(io.RawIOBase):
         return piece
 
     def _read_message_start(self) -> bytes:
-        """Return the next message up to its body, or with its body if it is compressed."""
+        """Return the next message up to its body, or with its body if it is compressed.
+
+        Raises:
+            DamagedFileError: the metadata or the body is larger than a message can be.
+        """
         head = self._stream.read(4)
         if len(head) == 4 and _read_number("<I", head, 0) == CONTINUATION:
             head += self._stream.read(4)

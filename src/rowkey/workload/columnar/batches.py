@@ -41,7 +41,7 @@ def refuse_damaged(path: Path, format_name: str) -> Iterator[None]:
     """Raise a SampleError for whatever Arrow raises while it reads a file.
 
     Raises:
-        SampleError: it is none, or is damaged.
+        SampleError: the file is damaged, of another format, or does not fit into memory.
     """
     try:
         yield

@@ -188,7 +188,11 @@ def _bound_value_bytes(
 def _read_pages(
     stream: IO[bytes], chunk: ColumnChunk, limits: UnpackedSizeLimit
 ) -> Iterator[PageHeader]:
-    """Return the pages of a column chunk, each checked."""
+    """Return the pages of a column chunk, each checked.
+
+    Raises:
+        DamagedFileError: a page is outside of the file, or claims too many values.
+    """
     at, value_count = chunk.offset, 0
     while value_count < chunk.value_count:
         page = _read_page(stream, at)
@@ -233,7 +237,11 @@ def _read_page(stream: IO[bytes], offset: int) -> PageHeader:
 
 
 def _measure_longest_value(stream: IO[bytes], codec: int, page: PageHeader) -> int:
-    """Return the bytes of the longest value of a dictionary, at least."""
+    """Return the bytes of the longest value of a dictionary, at least.
+
+    Raises:
+        DamagedFileError: the dictionary has fewer values than it claims.
+    """
     stream.seek(page.offset)
     data = stream.read(page.packed_bytes)
     if codec != UNCOMPRESSED:

@@ -61,26 +61,31 @@ def read_struct(data: bytes, offset: int, depth: int = 0) -> tuple[dict[int, Any
 
 
 def get_number(fields: dict[int, Any], number: int, default: int) -> int:
-    """Return a field that is a whole number, a default if it is not there or is none."""
+    """Return a field that is a whole number; a default if it is missing or another type."""
     value = fields.get(number)
     return value if isinstance(value, int) else default
 
 
 def get_struct(fields: dict[int, Any], number: int) -> dict[int, Any]:
-    """Return a field that is a struct, an empty one if it is not there or is none."""
+    """Return a field that is a struct; an empty one if it is missing or another type."""
     value = fields.get(number)
     return value if isinstance(value, dict) else {}
 
 
 def get_structs(fields: dict[int, Any], number: int) -> list[dict[int, Any]]:
-    """Return a field that is a list of structs, an empty list if it is not there or is none."""
+    """Return a field that is a list of structs; an empty list if it is missing or no list."""
     value = fields.get(number)
     values = value if isinstance(value, list) else []
     return [one if isinstance(one, dict) else {} for one in values]
 
 
 def _read_value(data: bytes, offset: int, field_type: int, depth: int) -> tuple[Any, int]:
-    """Return a value of a type, None for those that tell no size, and where it ends."""
+    """Return a value of a type, None for those that tell no size, and where it ends.
+
+    Raises:
+        DamagedFileError: the type is unknown.
+        IndexError: the data end within the value.
+    """
     if field_type in INTEGER_TYPES:
         return _read_number(data, offset)
     if field_type == STRUCT_TYPE:
@@ -99,7 +104,11 @@ def _read_value(data: bytes, offset: int, field_type: int, depth: int) -> tuple[
 
 
 def _read_list(data: bytes, offset: int, depth: int) -> tuple[list[Any], int]:
-    """Return the values of a list, and the offset after its end."""
+    """Return the values of a list, and the offset after its end.
+
+    Raises:
+        IndexError: the data end within the list.
+    """
     size, kind = data[offset] >> 4, data[offset] & 15
     offset += 1
     if size == LONG_LIST_SIZE:
@@ -122,7 +131,11 @@ def _read_number(data: bytes, offset: int) -> tuple[int, int]:
 
 
 def _read_varint(data: bytes, offset: int) -> tuple[int, int]:
-    """Return a number written in groups of seven bits, the lowest first, and where it ends."""
+    """Return a number written in groups of seven bits, the lowest first, and where it ends.
+
+    Raises:
+        DamagedFileError: the number has more than 64 bits.
+    """
     number = shift = 0
     while (byte := data[offset]) & 0x80:
         number |= (byte & 0x7F) << shift

@@ -1,4 +1,4 @@
-"""The distributions of values, one plugin a file."""
+"""The distributions of values, each a class."""
 
 from rowkey.plugins import find_plugins
 from rowkey.workload.contract import Distribution

@@ -1,4 +1,4 @@
-"""The sample formats, one plugin a file."""
+"""The sample formats, each a class."""
 
 from rowkey.plugins import find_plugins
 from rowkey.workload.contract import SampleFormat

@@ -32,6 +32,7 @@ class ArrowFormat(SampleFormat):
 
     name = "arrow"
     suffixes = (".arrow", ".arrows", ".feather")
+    first_bytes = b"ARROW1"
     is_columnar = True
 
     def read_batches(
@@ -69,7 +70,7 @@ class ArrowFormat(SampleFormat):
         """Open a file and return its schema and an iterator of its batches.
 
         Raises:
-            SampleError: the file is damaged, or none of Arrow's.
+            SampleError: the file is damaged, or is not Arrow.
         """
         with open_uncompressed(path, self.progress) as stream, refuse_damaged(path, "Arrow"):
             is_file = stream.read(len(MAGIC)) == MAGIC

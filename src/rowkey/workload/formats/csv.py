@@ -586,7 +586,11 @@ def _measure_records(text: str, delimiter: str) -> list[int]:
 
 
 def _read_head(stream: IO[bytes], path: Path) -> str:
-    """Return the first record of a file, which may contain quoted line ends, as marked text."""
+    """Return the first record of a file, which may contain quoted line ends, as marked text.
+
+    Raises:
+        SampleError: the record is no text or too long, or lines end with a carriage return alone.
+    """
     head = b""
     while line := stream.readline(MAX_LINE_BYTES + 1):
         head += line

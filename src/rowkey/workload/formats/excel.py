@@ -147,7 +147,7 @@ class ExcelFormat(SampleFormat):
                     names = [_format_name(value) for value in next(rows, ())]
                 yield names, rows
             except _DAMAGE_ERRORS as problem:
-                what = f"the file is damaged, or is no Excel workbook: {problem}"
+                what = f"the file is damaged, or is not an Excel workbook: {problem}"
                 remedy = "Save it again as .xlsx, or save the sheet as CSV."
                 raise SampleError(str(path), what, remedy=remedy) from None
 
@@ -198,7 +198,7 @@ def _check_archive(stored: IO[bytes], path: Path) -> None:
         with zipfile.ZipFile(stored) as archive:
             total = sum(member.file_size for member in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError) as problem:
-        what = f"the file is no Excel workbook: {problem}"
+        what = f"the file is not an Excel workbook: {problem}"
         raise SampleError(str(path), what, "an Excel workbook (.xlsx)") from None
     stored.seek(0)
     if total > _compute_size_limit(path):

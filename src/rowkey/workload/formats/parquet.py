@@ -41,6 +41,7 @@ class ParquetFormat(SampleFormat):
 
     name = "parquet"
     suffixes = (".parquet",)
+    first_bytes = b"PAR1"
     is_columnar = True
 
     def read_batches(
@@ -83,7 +84,7 @@ class ParquetFormat(SampleFormat):
         """Open a file and return its seekable bytes and its reader.
 
         Raises:
-            SampleError: it is damaged, or none of Parquet.
+            SampleError: it is damaged, or is not Parquet.
         """
         from pyarrow import parquet
 

@@ -195,7 +195,11 @@ def _check_pattern(text: str, names: list[str]) -> None:
 
 
 def _parse_token(raw_name: str) -> _Token:
-    """Return what stands in braces: a name, and after a colon a kind or the layout of a time."""
+    """Return what stands in braces: a name, and after a colon a kind or the layout of a time.
+
+    Raises:
+        InvalidArgument: the name, the kind or the layout is not valid.
+    """
     name, _, kind = raw_name.partition(":")
     if name and not _COLUMN_NAME.fullmatch(name):
         raise InvalidArgument("pattern", f"{name!r} is not a valid name", "letters, digits and _")

@@ -70,7 +70,7 @@ _NO_INSTANT = -(1 << 62)
 
 
 def _to_numbers(array: pa.Array) -> np.ndarray[Any, Any] | None:
-    """Return the values that are not null as whole numbers; None if they are none."""
+    """Return the values that are not null as whole numbers; None if they are not numbers."""
     if isinstance(array.type, pa.DictionaryType):
         array = array.cast(array.type.value_type)
     is_text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)

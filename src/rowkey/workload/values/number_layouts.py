@@ -54,7 +54,7 @@ def parse_number_layout(text: str) -> NumberLayout:
     """Return a declared layout.
 
     Raises:
-        InvalidArgument: it is none of those that are known.
+        InvalidArgument: there is no such layout.
     """
     if text not in _SEPARATORS:
         allowed = f"one of {', '.join(NUMBER_LAYOUTS)}"

@@ -302,7 +302,7 @@ class YearCounter:
         ]
 
     def add_years(self, times: ParsedTimes) -> ParsedTimes:
-        """Return times of the leap year that stands for all, in the years of their rows."""
+        """Return times that were parsed in a stand-in leap year, in the years of their rows."""
         rows = np.flatnonzero(times.is_valid)
         if not len(rows):
             return times
