@@ -127,10 +127,7 @@ CHANGES = [
 def test_a_bucket_change_on_a_cluster_loses_and_doubles_no_row(
     before: int, after: int, is_in_zookeeper: bool, hbase_url: str, hbase_cluster: Cluster
 ) -> None:
-    """All rows acknowledged by several processes, one of which slept, are there once, in order.
-
-    So they are after all of them were moved to the places of the new number.
-    """
+    """All rows that processes wrote, one of which slept, are there once, also once they moved."""
     with ExitStack() as held:
         catalog = build_catalog_url(hbase_cluster) if is_in_zookeeper else None
         table = held.enter_context(create_table(hbase_url, before, catalog))

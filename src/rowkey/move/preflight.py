@@ -161,16 +161,9 @@ def plan_move(
     return plan
 
 
-def _check_catalog(table: Table, target: Design) -> Iterator[Finding]:
-    """Yield what the catalog and the engine say against a move: it must be a table by itself."""
-    entry, name = table.lease.get_entry(), table.design.table
-    if main := entry.companion_of:
-        what = Message("move.companion", "{table} is a companion of {main}", table=name, main=main)
-        allowed = Message("move.own_table", "a table of its own")
-        remedy = Message(
-            "move.move_main", "Move {main}, or change the design of the companion.", main=main
-        )
-        yield Finding.from_mistake(Mistake("table", what, allowed, remedy))
+def _check_buckets(table: Table) -> Iterator[Finding]:
+    """Yield what the bucket counts of a table say against a move."""
+    entry = table.lease.get_entry()
     if (announced := entry.announced_generation) is not None:
         what = Message(
             "move.bucket_change",
@@ -196,6 +189,19 @@ def _check_catalog(table: Table, target: Design) -> Iterator[Finding]:
             "rows are stored under several numbers of buckets, and are merged while they move",
         )
         yield Finding.from_mistake(Mistake("buckets", what), "info")
+
+
+def _check_catalog(table: Table, target: Design) -> Iterator[Finding]:
+    """Yield what the catalog and the engine say against a move: it must be a table by itself."""
+    entry, name = table.lease.get_entry(), table.design.table
+    if main := entry.companion_of:
+        what = Message("move.companion", "{table} is a companion of {main}", table=name, main=main)
+        allowed = Message("move.own_table", "a table of its own")
+        remedy = Message(
+            "move.move_main", "Move {main}, or change the design of the companion.", main=main
+        )
+        yield Finding.from_mistake(Mistake("table", what, allowed, remedy))
+    yield from _check_buckets(table)
     if entry.move is not None or entry.moved_from:
         what = (
             Message("move.is_moving", "the table is moving already")
