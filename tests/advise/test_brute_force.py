@@ -44,7 +44,6 @@ QUICK_SEEDS = (20,)
 """A workload with few candidates, and a read of a time that no key has in front."""
 LOST = {
     7: "every key is poor; with one that scans the table for the frequent read less is poor",
-    29: "every key is poor; a key with half as many buckets leaves one read less poor",
     38: "every key is poor; the smallest key with one poor read less reads 20 times as much",
 }
 """Why workloads are known to lose a key."""
