@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,7 @@ import rowkey
 from cli.command import run
 from rowkey.errors import Conflict, InvalidArgument
 from rowkey.move import Move
-from rowkey.table import ShadowCounts, sum_shadow_counts
+from rowkey.table import ShadowCounts, drop_table, sum_shadow_counts
 from rowkey.table.moves import shadow_reads
 from rowkey.table.moves.shadow_reads import describe_difference
 
@@ -193,6 +194,31 @@ def test_the_command_sets_the_share_and_shows_the_figures(tmp_path: Path) -> Non
         assert message in run("move", "shadow", "logs", *words, *place).err
     assert said in run("move", "cutover", "logs", *place).out
     assert 0 == run("move", "shadow", "logs", "--share", "0", *place).code
+
+
+def test_reads_on_a_cluster_are_repeated_while_a_client_writes(hbase_url: str) -> None:
+    """While rows are changed, no answer of a table whose move is complete stays unequal."""
+    name = f"shadow.{token_hex(4)}"
+    old, new = (one.copy_with_options(table=name) for one in (OLD, NEW))
+    with ExitStack() as held:
+        table = held.enter_context(rowkey.open(old, hbase_url, max_stale=1.0))
+        held.callback(drop_table, name, hbase_url)
+        with table.batch() as batch:
+            for row in ROWS:
+                batch.put(row)
+        move = held.enter_context(Move(name, hbase_url))
+        assert move.run(new).has_passed
+        move.repeat_reads(1.0)
+        reader = held.enter_context(rowkey.open(name, hbase_url))
+        assert reader.follower.shadow is not None
+        for number in range(20):
+            table.put({**ROWS[number % 3], "n": 100 + number})
+            reader.get(ROWS[number % 3])
+            list(reader.scan("host = ?", "h1", order="ts desc", limit=3))
+        counts = end_shadow(reader)
+        assert (40, 0, 0) == (counts.equal + counts.skipped, counts.unequal, counts.failed)
+        assert counts == move.status.shadow_counts
+        move.finish()
 
 
 def test_notes_of_several_clients_are_added_and_damaged_ones_left_out() -> None:

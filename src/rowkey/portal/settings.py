@@ -31,7 +31,7 @@ class InvalidPortalSettings(SeveralMistakesError):
     """Settings with which no portal is started: one is wrong, or they are not safe together.
 
     >>> print(InvalidPortalSettings("--port", "70000 is not a port", "0..65535"))
-    --port: 70000 is no port; expected 0..65535.
+    --port: 70000 is not a port; expected 0..65535.
     """
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -50,6 +51,9 @@ from rowkey.hbase import (
     ScanSpec,
     TableDescriptor,
 )
+
+MAX_COMPACTION_PAUSE_S = 5.0
+"""Seconds between two looks at a compaction that goes on, at most: it may take hours."""
 
 
 class HBaseReader(Reader):
@@ -305,9 +309,13 @@ class HBaseStore(HBaseReader, Store):
         self.client.admin.flush_table(self.name)
 
     def compact(self, *, major: bool = True) -> None:
-        """Make the region servers merge the files of the table."""
+        """Make the region servers merge the files of the table, and wait as long as that takes."""
         self._check_open()
-        self.client.admin.compact_table(self.name, major=major)
+        self.client.admin.compact_table(self.name, major=major, wait=False)
+        pause_s = 0.1
+        while self.client.admin.is_compacting(self.name):
+            time.sleep(pause_s)
+            pause_s = min(2 * pause_s, MAX_COMPACTION_PAUSE_S)
 
     def measure_size_bytes(self) -> int:
         """Return the bytes of the table's files, as the servers report them in MiB."""

@@ -268,6 +268,20 @@ class RegionAdmin(ProcedureRunner):
             if not compacting:
                 return
 
+    def is_compacting(self, name: str, *, wait_s: float | None = None) -> bool:
+        """Return whether a region of a table is compacting its files.
+
+        Args:
+            wait_s: seconds to wait for the answers.
+
+        Raises:
+            TableNotFound: there is no such table.
+        """
+        ArgumentChecks().check_name(name).check_seconds(wait_s).raise_mistakes()
+        deadline = self._build_deadline(wait_s)
+        regions = self._caller.locator.list_regions(name, deadline)
+        return any(self._is_compacting(region, deadline) for region in regions)
+
     def _is_compacting(self, region: RegionLocation, deadline: Deadline) -> bool:
         state = self._caller.call_row(region.table, region.start, GetRegionInfo(), deadline)
         return state is not CompactionState.NONE
