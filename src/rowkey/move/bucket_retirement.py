@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from rowkey.catalog import Catalog, CatalogEntry, GenerationPhase
-from rowkey.cells import Cell, CellType, RowCells
+from rowkey.catalog import Catalog, CatalogEntry, GenerationPhase, sync_attributes
+from rowkey.cells import PURGE_DELAY_ATTRIBUTE, Cell, CellType, RowCells
 from rowkey.engines import MAX_VERSIONS, CellSelection
 from rowkey.errors import Conflict, DesignRefused, InvalidArgument, RowError
 from rowkey.messages import pluralize
@@ -28,6 +28,7 @@ from rowkey.move.table_pass import TablePass
 from rowkey.progress import ReportProgress, ignore_progress
 from rowkey.regions import to_string_binary
 from rowkey.table import (
+    KEEP_ALL_DELETES,
     GenerationState,
     ReadCostChange,
     RowTranslator,
@@ -38,6 +39,8 @@ from rowkey.table import (
     wait_for_clients,
 )
 
+PROGRESS_NOTE = "buckets.progress"
+"""The name of the note that holds how far a copy is."""
 ALL_VERSIONS = CellSelection(versions=MAX_VERSIONS)
 MAX_ATTEMPTS = 20
 """Times that a row is copied again because other clients change it meanwhile."""
@@ -107,8 +110,8 @@ class BucketRetirement:
                 meanwhile, or cells cannot be moved with their rows.
             Unavailable: the catalog or the engine does not answer; call it again to go on.
 
-        Cost: one read of the whole table, two of the rows that move, two writes of them, and a
-            major compaction.
+        Cost: two reads of the whole table, four more of the rows that move, two writes of them, and
+            a major compaction.
         """
         entry = self._tracker.lease.renew_entry()
         self._check(entry)
@@ -118,10 +121,12 @@ class BucketRetirement:
             return _build_result(before, before, moved_rows)
         if before.has_several_counts:
             if not entry.copied_generations:
+                self._keep_deletes(entry)
                 self._wait(entry)  # until no client writes under an earlier number
                 self._run_pass(_CopyPass, entry)
                 entry = self._advance(entry, GenerationPhase.COPIED)
             moved_rows = self._remove_rows(entry)
+            self._drop_deletes()
             self._tracker.store.flush()
             self._tracker.store.compact()  # a later number may put rows where these stood
         after = self._advance(entry, GenerationPhase.RETIRED)
@@ -180,23 +185,32 @@ class BucketRetirement:
         one = kind(
             self._tracker.build_state(entry),
             self._tracker.build_state(active),
-            self.table.catalog,
+            self.table.catalog if kind is _CopyPass else None,  # a removal begins anew
             limit=self.limit,
             progress=self.progress,
             check=check,
         )
         one.run()
-        if one.staying_row is not None:
-            what = (
-                f"{pluralize(one.staying_cells, 'cell')} of columns that the design does not "
-                "declare cannot move with their rows to another place"
-            )
-            remedy = "Declare the columns, delete the cells, or keep the number of buckets."
-            raise Conflict(f"row key {to_string_binary(one.staying_row)}", what, remedy=remedy)
         return one
 
+    def _keep_deletes(self, entry: CatalogEntry) -> None:
+        """Let compactions keep deletes, so that they hide cells that are copied later."""
+        store = self._tracker.store
+        attributes = store.families_and_attributes[1]
+        if PURGE_DELAY_ATTRIBUTE not in attributes:
+            kept = {PURGE_DELAY_ATTRIBUTE: KEEP_ALL_DELETES, **attributes}
+            store.replace_attributes(sync_attributes(kept, entry))
+
+    def _drop_deletes(self) -> None:
+        """Let compactions drop deletes again."""
+        store = self._tracker.store
+        attributes = dict(store.families_and_attributes[1])
+        if attributes.get(PURGE_DELAY_ATTRIBUTE) == KEEP_ALL_DELETES:
+            del attributes[PURGE_DELAY_ATTRIBUTE]
+            store.replace_attributes(attributes)
+
     def _forget_progress(self) -> None:
-        save_progress(self.table.catalog, self._record.source, None)
+        save_progress(self.table.catalog, self._record.source, None, PROGRESS_NOTE)
 
     def _remove_rows(self, entry: CatalogEntry) -> int:
         """Remove all rows from earlier places; return how many."""
@@ -207,7 +221,6 @@ class BucketRetirement:
             removed_rows += done.removed_rows
             if not done.late_rows:
                 return removed_rows
-            self._forget_progress()
         what = "another program writes rows where earlier numbers of buckets put them"
         raise Conflict(f"table {self._record.source}", what, remedy="Stop it, then go on.")
 
@@ -233,11 +246,13 @@ class _PlacePass(TablePass):
         options: those of `TablePass`.
     """
 
+    NOTE = PROGRESS_NOTE
+
     def __init__(
         self,
         state: GenerationState,
         active_state: GenerationState,
-        catalog: Catalog,
+        catalog: Catalog | None,
         **options: Any,
     ) -> None:
         name, number = state.active_design.table, state.entry.active_generation.number
@@ -265,12 +280,30 @@ class _PlacePass(TablePass):
         return self._translator.untranslatable_count
 
     def _load_progress(self) -> CopyProgress | None:
-        assert self._catalog is not None
-        stored = load_progress(self._catalog, self._source_name)
+        if self._catalog is None:
+            return None
+        stored = load_progress(self._catalog, self._source_name, PROGRESS_NOTE)
         return None if stored is None or stored.target != self._pass_name else stored
 
     def _begin_progress(self, starts: Sequence[bytes], last_row: bytes) -> CopyProgress:
         return CopyProgress.start(self._pass_name, starts, None, last_row)
+
+    def _find_movable(self, rows: Sequence[RowCells]) -> list[_Displacement]:
+        """Return the displaced rows among some, before anything of them is kept as done.
+
+        Raises:
+            Conflict: cells cannot move with their rows.
+        """
+        displaced = self._find_displaced(rows)
+        if self.staying_row is not None:
+            what = (
+                f"{pluralize(self.staying_cells, 'cell')} cannot move with their rows to another "
+                "place, such as those of columns that the design does not declare"
+            )
+            remedy = "Declare the columns, or delete the cells; then run it again."
+            row = to_string_binary(self.staying_row)
+            raise Conflict(f"row key {row}", what, remedy=remedy)
+        return displaced
 
     def _find_displaced(self, rows: Sequence[RowCells]) -> list[_Displacement]:
         """Return the rows among some that stand where an earlier number puts them.
@@ -299,11 +332,24 @@ class _PlacePass(TablePass):
         displaced = [one for one in copies if one.row != row.row]
         staying = len(row.cells) - sum(len(one.cells) for one in copies)
         is_known = left_out == self._left_out_count
-        if staying and is_known and (displaced or not self._is_in_place(row)):
+        is_stuck = self._is_of_earlier_key(row) if not is_known else not self._is_in_place(row)
+        if staying and (displaced or is_stuck):
             with self._lock:
                 self.staying_cells += staying
                 self.staying_row = self.staying_row or row.row
         return _Displacement(row.row, displaced)
+
+    def _is_of_earlier_key(self, row: RowCells) -> bool:
+        """Return whether only an earlier number gives a row key that tells no whole row."""
+        try:
+            self._state.combined_design.key.decode(row.row)
+        except (InvalidArgument, RowError):
+            return False  # a row of another program
+        try:
+            self._active_state.active_design.key.decode(row.row)
+        except (InvalidArgument, RowError):
+            return True
+        return False
 
     def _is_in_place(self, row: RowCells) -> bool:
         """Return whether a row stands under one of the row keys of the active number."""
@@ -316,9 +362,8 @@ class _PlacePass(TablePass):
     def _copy_rows(self, displaced: Sequence[_Displacement]) -> None:
         """Copy cells to their current places, until these have all that the earlier ones show.
 
-        A delete by another client that comes after the read is made in both places. If a
-        compaction has dropped it in the current place before the copy arrives there, nothing hides
-        the copy: so the earlier place is read again, and what is gone there is deleted here.
+        A delete by another client that comes after the read is made in both places, and hides the
+        copy: the table keeps its deletes meanwhile.
 
         Raises:
             Conflict: deletes in the current places hide the copies.
@@ -330,15 +375,6 @@ class _PlacePass(TablePass):
             self._state.writer.send_mutations(missing, sync=self._sync)
             keys = [one.row for one in displaced]
             displaced = self._find_displaced(self._source_store.get(keys, ALL_VERSIONS))
-            shown = {cell for one in displaced for copy in one.copies for cell in _name_cells(copy)}
-            gone = [
-                RowCells(copy.row, [_delete_version(cell) for cell in cells])
-                for copy in missing
-                if (cells := [c for c in copy.cells if (copy.row, *c[:3]) not in shown])
-            ]
-            if gone:
-                self._check()
-                self._state.writer.send_mutations(gone, sync=self._sync)
         row = to_string_binary(missing[0].row)
         what = f"a delete hides each of {MAX_ATTEMPTS} copies of its cells from an earlier place"
         remedy = "Run a major compaction, which removes the delete, then try again."
@@ -371,7 +407,7 @@ class _CopyPass(_PlacePass):
     """Copies rows to where the active number puts them."""
 
     def _handle_rows(self, rows: Sequence[RowCells]) -> bool:
-        return self._write_slices(self._find_displaced(rows), self._copy_rows)
+        return self._write_slices(self._find_movable(rows), self._copy_rows)
 
 
 class _RemovePass(_PlacePass):
@@ -380,30 +416,20 @@ class _RemovePass(_PlacePass):
     PHASE = "remove"
 
     def _handle_rows(self, rows: Sequence[RowCells]) -> bool:
-        return self._write_slices(self._find_displaced(rows), self._remove_rows)
+        return self._write_slices(self._find_movable(rows), self._remove_rows)
 
     def _remove_rows(self, displaced: Sequence[_Displacement]) -> None:
         """Delete cells in their earlier places; those that were not copied are copied instead."""
         missing = {one.row for one in self._find_missing(displaced)}
         late = [one for one in displaced if any(copy.row in missing for copy in one.copies)]
         self._copy_rows(late)
-        removed = [one for one in displaced if one not in late]
+        late_keys = {one.row for one in late}
+        removed = [one for one in displaced if one.row not in late_keys]
         deletes = [RowCells(one.row, _delete_columns(one.copies)) for one in removed]
         self._state.writer.send_mutations(deletes, sync=self._sync)
         with self._lock:
             self.late_rows += len(late)
             self.removed_rows += len(removed)
-
-
-def _name_cells(row: RowCells) -> Iterator[tuple[bytes, str, bytes, int]]:
-    """Yield the row key, column and timestamp of each cell of a row."""
-    for cell in row.cells:
-        yield (row.row, *cell[:3])
-
-
-def _delete_version(cell: Cell) -> Cell:
-    """Return the delete of one version of a column."""
-    return Cell(*cell[:3], cell_type=CellType.DELETE)
 
 
 def _delete_columns(copies: Iterable[RowCells]) -> list[Cell]:

@@ -187,18 +187,19 @@ def _find_coverage_mistake(intervals: Sequence[CopyInterval]) -> str:
     return ""
 
 
-def load_progress(catalog: Catalog, table: str) -> CopyProgress | None:
+def load_progress(catalog: Catalog, table: str, note: str = PROGRESS_NOTE) -> CopyProgress | None:
     """Return the progress of the copy of a table; None if none has begun.
 
     Args:
         catalog: the catalog of the source.
         table: the name of the source.
+        note: the name of its note.
 
     Raises:
         CorruptionError: the note is damaged.
         Unavailable: the catalog does not answer.
     """
-    text = catalog.read_notes(table).get(PROGRESS_NOTE)
+    text = catalog.read_notes(table).get(note)
     if text is None:
         return None
     try:
@@ -206,13 +207,15 @@ def load_progress(catalog: Catalog, table: str) -> CopyProgress | None:
     except ValueError as error:
         what = f"the stored progress of the copy is damaged: {error}"
         remedy = "Remove the note and copy again: a copy may be repeated."
-        raise CorruptionError(f"table {table}, note {PROGRESS_NOTE}", what, remedy=remedy) from None
+        raise CorruptionError(f"table {table}, note {note}", what, remedy=remedy) from None
 
 
-def save_progress(catalog: Catalog, table: str, progress: CopyProgress | None) -> None:
+def save_progress(
+    catalog: Catalog, table: str, progress: CopyProgress | None, note: str = PROGRESS_NOTE
+) -> None:
     """Store the progress of the copy of a table; None removes it.
 
     Raises:
         Unavailable: the catalog does not answer.
     """
-    catalog.write_note(table, PROGRESS_NOTE, None if progress is None else progress.to_json())
+    catalog.write_note(table, note, None if progress is None else progress.to_json())

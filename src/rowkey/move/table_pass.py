@@ -19,7 +19,7 @@ from rowkey.cells import RowCells
 from rowkey.engines import RAW_CELLS, CellSelection, ScanRange, Store
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
-from rowkey.move.copy_progress import CopyInterval, CopyProgress, save_progress
+from rowkey.move.copy_progress import PROGRESS_NOTE, CopyInterval, CopyProgress, save_progress
 from rowkey.move.rate_limit import RateLimit
 from rowkey.progress import Progress, ReportProgress
 
@@ -65,6 +65,8 @@ class TablePass(ABC):
 
     PHASE = "copy"
     """What the progress of the pass is called."""
+    NOTE = PROGRESS_NOTE
+    """The name of the note that holds how far it is."""
 
     def __init__(
         self,
@@ -150,7 +152,7 @@ class TablePass(ABC):
     def _save(self, progress: CopyProgress) -> None:
         """Keep the progress for a pass that is started after a crash."""
         if self._catalog is not None:
-            save_progress(self._catalog, self._source_name, progress)
+            save_progress(self._catalog, self._source_name, progress, self.NOTE)
 
     def _read_intervals(self, pending: deque[int]) -> None:
         """Read intervals one after the other until none is left or the pass is stopped."""

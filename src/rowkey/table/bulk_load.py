@@ -7,7 +7,9 @@ from itertools import islice
 from typing import Any
 
 from rowkey.array_libraries import np, pa
+from rowkey.cells import Cell, CellType, RowCells
 from rowkey.design import Design
+from rowkey.engines import CellSelection
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import add_row_number, validate_batch
 from rowkey.open_file_limit import explain_shortage
@@ -87,17 +89,51 @@ def write_block(
     clock.throttle_writer(at)
     written = state
     while (state := table.get_write_state()) is not written:
-        # Cells of another table, to which rows are moved now, would be missing.
-        if not _has_tables_of(written, state):
+        # Cells of another table, to which rows are moved now, would be missing, and nobody reads
+        # rows under a bucket count that was retired meanwhile.
+        if not _reads_all_rows(written, state):
             list(islice(put_block(state, rows, at), max_errors))
+            _take_back(written, state, rows, at)
         written = state
     return refused
 
 
-def _has_tables_of(written: WriteState, state: WriteState) -> bool:
-    """Return whether rows were written to all tables to which they are written now."""
+def _take_back(written: WriteState, state: WriteState, rows: pa.RecordBatch, at: int) -> None:
+    """Delete rows that were put under row keys that nobody reads any more.
+
+    Args:
+        written: the state under which they were put.
+        state: the state under which they were put again.
+        at: their timestamp.
+    """
+    for earlier in written.load_order:
+        now = next((one for one in state.load_order if one.has_same_table(earlier)), None)
+        layout = earlier.active_design.layout
+        if now is None or now.reads_rows_of(earlier) or layout.has_shared_rows:
+            continue
+        keys = [_encode_load_keys(one.active_design, rows) for one in (earlier, now)]
+        left = [*{*keys[0]} - {*keys[1]}]
+        stored = now.store.get(left, CellSelection(time_range=(at, at + 1)))
+        deletes = [
+            RowCells(row, [Cell(*c[:3], cell_type=CellType.DELETE_COLUMN) for c in cells])
+            for row, cells in stored
+            if cells
+        ]
+        now.writer.send_mutations(deletes)
+
+
+def _encode_load_keys(design: Design, rows: pa.RecordBatch) -> list[bytes]:
+    """Return the row keys under which a load puts rows."""
+    salts = compute_load_salts(design, rows) if design.key.is_salted else None
+    blocks = build_cell_blocks(design.layout, rows, timestamp=0, salts=salts)
+    row_keys: list[bytes] = blocks[0].rows.to_pylist()
+    return row_keys
+
+
+def _reads_all_rows(written: WriteState, state: WriteState) -> bool:
+    """Return whether rows were written to all tables that are written now, and are read there."""
     return all(
-        any(one.has_same_table(other) for other in written.load_order) for one in state.load_order
+        any(one.reads_rows_of(other) for other in written.load_order) for one in state.load_order
     )
 
 

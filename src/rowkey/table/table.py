@@ -62,8 +62,8 @@ class Table:
         """The open companions by name, to be read by themselves."""
         self.token_table = ""
         """The table's name in the tokens of its scans, if one of several tables serves a read."""
-        self._snapshot_trackers: WeakKeyDictionary[Reader, GenerationTracker] = WeakKeyDictionary()
-        """The state of the engine's table that each snapshot is of."""
+        self._snapshot_states: WeakKeyDictionary[Reader, GenerationState] = WeakKeyDictionary()
+        """The state of the table that each snapshot is of."""
 
     def get_state(self) -> GenerationState:
         """Return the state under which rows are read; it waits while a move switches tables.
@@ -493,14 +493,15 @@ class Table:
         """
         follows_table = reader is None and self.engine.is_shared
         self.get_state()  # waits while a move switches
-        tracker = self.tracker
-        if reader is not None:
-            tracker = self._snapshot_trackers.get(reader, tracker)
-        elif self.follower.shadow is not None:
+        tracker: GenerationTracker | None = self.tracker
+        state = self.tracker.get_state()
+        if reader is not None and reader in self._snapshot_states:
+            tracker, state = None, self._snapshot_states[reader]
+        elif reader is None and self.follower.shadow is not None:
             self.follower.shadow.offer_scan(bound_read, options.get("limit"))
         return Scan(
-            tracker.get_state(),
-            reader or tracker.store,
+            state,
+            reader or state.store,
             bound_read,
             tracker=tracker,
             follows_table=follows_table,
@@ -668,10 +669,13 @@ class Table:
         """Return the table as it is now, for the `reader` of `scan`; close it when done."""
         self.tracker.require_own_process()
         self.get_state()  # waits while a move switches
-        tracker = self.tracker
-        snapshot = tracker.store.snapshot()
-        self._snapshot_trackers[snapshot] = tracker
-        return snapshot
+        while True:
+            tracker, state = self.tracker, self.tracker.get_state()
+            snapshot = tracker.store.snapshot()
+            if self.get_state() is state:  # else rows may be where this state does not look
+                self._snapshot_states[snapshot] = state
+                return snapshot
+            snapshot.close()
 
     def flush(self) -> None:
         """Write the rows of the table that are in memory to disk."""

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from rowkey import fork_safety
 from rowkey.array_libraries import pa
 from rowkey.catalog import CatalogEntry, Lease, find_part_counts
-from rowkey.cells import Cell, RowCells
+from rowkey.cells import Cell, CellType, RowCells
 from rowkey.design import Design
 from rowkey.engines import Engine, RowClock, Store
 from rowkey.errors import Conflict, InvalidArgument, RowError
@@ -194,7 +194,7 @@ class GenerationState:
             if state is self or (is_same_active and self._has_all_places_of(state)):
                 return change
             if self.has_same_table(state):
-                return self._rebuild_own_change(change) if change.mutations else change
+                return self._rebuild_own_change(state, change) if change.mutations else change
         earlier_state, change = changes[0]
         mutations = self.translate_mutations(earlier_state, change.mutations)
         return change._replace(mutations=mutations, salt=None)
@@ -208,6 +208,15 @@ class GenerationState:
             return False
         before = list_distinct_counts(earlier.entry)
         return all(one in before for one in list_distinct_counts(self.entry))
+
+    def _keeps_places_of(self, earlier: GenerationState) -> bool:
+        """Return whether rows are still read where an earlier state wrote them."""
+        now = list_distinct_counts(self.entry)
+        return all(one in now for one in list_distinct_counts(earlier.entry))
+
+    def reads_rows_of(self, earlier: GenerationState) -> bool:
+        """Return whether what an earlier state of this table has written is read by now."""
+        return self.has_same_table(earlier) and self._keeps_places_of(earlier)
 
     def has_same_table(self, other: GenerationState) -> bool:
         """Return whether both are states of one table."""
@@ -244,7 +253,7 @@ class GenerationState:
             raise RowError(f"row key {mutations[0].row.hex()}", what, remedy="Write the row again.")
         return translated
 
-    def _rebuild_own_change(self, change: RowChange) -> RowChange:
+    def _rebuild_own_change(self, earlier: GenerationState, change: RowChange) -> RowChange:
         """Return a change built under older bucket counts as it is under the current ones.
 
         Raises:
@@ -252,7 +261,7 @@ class GenerationState:
         """
         *_, mutation = change.mutations
         try:
-            values = self.decode_identity(*mutation)
+            values = earlier.decode_identity(*mutation)
             places = self.writer.encode_row_keys(values)
             active_keys = [key for key in places if self._is_active_key(key, values)]
         except (InvalidArgument, RowError):
@@ -274,36 +283,45 @@ class GenerationState:
             return RowChange(change.row_name, mutations, stamp_count=1)
         return change._replace(mutations=mutations)
 
-    def build_missed_deletes(
-        self, mutations: Sequence[RowCells], values: Mapping[str, Any] | None = None
+    def _build_missed_changes(
+        self,
+        earlier: GenerationState,
+        mutations: Sequence[RowCells],
+        values: Mapping[str, Any] | None,
     ) -> list[RowCells]:
-        """Return the deletes of a row's mutations for its current row keys that they missed.
+        """Return what the mutations of a row missed that were built under an earlier state.
 
-        They keep their timestamps, so that nothing newer is deleted.
-
-        Args:
-            mutations: the mutations that were written under other generations.
-            values: the fields of the row's key; None to decode them from the key.
+        Deletes are repeated under row keys that are new since. Puts under a row key that nobody
+        reads any more, as its count was retired meanwhile, are repeated under the active one and
+        taken back. All keep their timestamps, so that nothing newer is hidden.
 
         Raises:
-            RowError: the key does not have these fields.
+            RowError: the row key does not have the values from which the others follow.
         """
         deletes = [cell for one in mutations for cell in select_deletes(one.cells)]
-        if not deletes:
+        if not deletes and self._keeps_places_of(earlier):
             return []
         try:
-            identity = self.decode_identity(*mutations[0]) if values is None else values
+            identity = values
+            if identity is None:
+                identity = earlier.decode_identity(*mutations[-1])
             places = self.writer.encode_row_keys(identity)
         except (InvalidArgument, RowError):
             what = (
                 "the number of buckets was changed while the row was written, and its key is a "
-                "digest, so its deletes may not reach all copies of the row"
+                "digest, so the change may not reach all copies of the row"
             )
-            remedy = "Delete again what this change deleted."
+            remedy = "Make this change again."
             raise RowError(f"row key {mutations[0].row.hex()}", what, remedy=remedy) from None
         written = {one.row for one in mutations}
         deletes = list(dict.fromkeys(deletes))
-        return [RowCells(key, deletes) for key in places if key not in written]
+        missed = [RowCells(key, deletes) for key in places if deletes and key not in written]
+        for one in mutations:
+            puts = [cell for cell in one.cells if cell.cell_type is CellType.PUT]
+            if puts and one.row not in places:
+                taken_back = [Cell(*c[:3], cell_type=CellType.DELETE_COLUMN) for c in puts]
+                missed += [RowCells(places[0], puts), RowCells(one.row, taken_back)]
+        return missed
 
     def split_mutations(
         self, mutations: list[RowCells]
@@ -337,10 +355,9 @@ class GenerationState:
         for state, mutations in written:
             if state is self:
                 return mutations
-            if self._has_all_places_of(state):
-                return mutations
             if self.has_same_table(state):
-                missed = self.build_missed_deletes(mutations, values)
+                is_known = self._has_all_places_of(state) and self._keeps_places_of(state)
+                missed = [] if is_known else self._build_missed_changes(state, mutations, values)
                 break
         else:
             state, other_mutations = written[0]
