@@ -156,7 +156,7 @@ def test_a_client_repeats_about_the_given_share_and_no_more_than_can_wait(
     for _ in range(2_000):
         table.get(ROWS[0])
     counts = end_shadow(table)
-    assert 100 < counts.repeated + counts.skipped < 320
+    assert 100 < counts.repeated_count + counts.skipped < 320
 
 
 def test_shadow_reads_are_refused_before_the_copy_and_with_a_wrong_share(tmp_path: Path) -> None:

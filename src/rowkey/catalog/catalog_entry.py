@@ -53,7 +53,7 @@ class GenerationPhase(IntEnum):
     LIVE = 1
     """Rows are written under it, or were before a later one became active."""
     COPIED = 2
-    """Its rows stand under the active generation as well, and are being removed under this one."""
+    """Its rows were copied to the active generation, and are being removed under this one."""
     RETIRED = 3
     """No row stands under it, and no client looks for one."""
 

@@ -234,7 +234,7 @@ def format_move_status(status: MoveStatus) -> Iterator[str]:
     if status.step not in ("none", "finished"):
         yield f"verified  {_format_verification_note(status.verification)}"
         yield f"limits    {format_move_limits(status)}"
-        if status.shadow_share or status.shadow_counts.repeated:
+        if status.shadow_share or status.shadow_counts.repeated_count:
             yield f"shadow    {format_shadow_reads(status)}"
         worker = "a process works on the move, or has died" if status.has_mover else "none works"
         yield f"process   {worker}"

@@ -89,6 +89,15 @@ HISTORY_FIELDS = {
     "`copied` while its rows are being removed from their earlier places, or `retired`",
 }
 
+_READ_COST_FIELDS = {
+    "gets.before": "row keys that a get tried",
+    "gets.after": "row keys that it tries from now on",
+    "scans.before": "ranges that a scan of all rows read",
+    "scans.after": "ranges that it reads from now on",
+    "reads.*.before": "ranges that a declared read read at most, by its name",
+    "reads.*.after": "ranges that it reads at most from now on",
+}
+
 BUCKET_CHANGE_FIELDS = {
     "format": "version of this document",
     "table": "name of the table",
@@ -97,12 +106,7 @@ BUCKET_CHANGE_FIELDS = {
     "buckets.after": "that number",
     "generation": "number of the generation that is active now",
     "regions_split": "regions that were split",
-    "gets.before": "row keys that a get tried",
-    "gets.after": "row keys that it tries from now on",
-    "scans.before": "ranges that a scan of all rows read",
-    "scans.after": "ranges that it reads from now on",
-    "reads.*.before": "ranges that a declared read read at most, by its name",
-    "reads.*.after": "ranges that it reads at most from now on",
+    **_READ_COST_FIELDS,
 }
 
 
@@ -112,12 +116,7 @@ BUCKET_RETIREMENT_FIELDS = {
     "generation": "number of the generation that all rows stand under now",
     "retired[]": "numbers of the generations that were retired",
     "moved_rows": "rows that this call removed from earlier places",
-    "gets.before": "row keys that a get tried",
-    "gets.after": "row keys that it tries from now on",
-    "scans.before": "ranges that a scan of all rows read",
-    "scans.after": "ranges that it reads from now on",
-    "reads.*.before": "ranges that a declared read read at most, by its name",
-    "reads.*.after": "ranges that it reads at most from now on",
+    **_READ_COST_FIELDS,
 }
 
 

@@ -377,7 +377,7 @@ class _StepRunner:
         if self.is_json:
             print_json(render.build_move_switch_document(result, status, self.url))
         else:
-            if before.shadow_counts.repeated:
+            if before.shadow_counts.repeated_count:
                 print_lines([f"{before.source}: {render.format_shadow_reads(before)}"])
             print_lines(render.format_move_switch(result, status))
             self._print_next(status)

@@ -66,7 +66,7 @@ class ShadowCounts:
     examples: list[str] = field(default_factory=list)
 
     @property
-    def repeated(self) -> int:
+    def repeated_count(self) -> int:
         """The reads that were repeated."""
         return self.equal + self.unequal + self.failed
 
@@ -162,7 +162,7 @@ class ShadowReads:
         self._write_note()
 
     def _write_note(self) -> None:
-        if self.counts.repeated or self.counts.skipped:
+        if self.counts.repeated_count or self.counts.skipped:
             document = {"read": self.read_table, **vars(self.counts)}
             with suppress(RowkeyError):  # of a client that may not write notes
                 self._catalog.write_note(self._source, self._note, json.dumps(document))
