@@ -573,6 +573,39 @@ def test_generated_meters_have_a_row_for_each_period(
     assert "because" not in cost.assumption
 
 
+@pytest.mark.parametrize("hours", [6, 24])
+@pytest.mark.parametrize("meters", [1, 3])
+@pytest.mark.parametrize(
+    ("time", "step_h"),
+    [("[time_slice(ts, 1h)]", 1), ("[time_slice(ts, 6h)]", 6), ("[ts]", 0), ("", 72)],
+)
+def test_a_read_of_generated_meters_reads_the_slices_of_its_time(
+    time: str, step_h: int, meters: int, hours: int
+) -> None:
+    """As many events as those counted in all events of a table of three days."""
+    chance = random.Random(1)
+    meter = {"type": "u32", "distinct": 2_000}
+    where = "meter = ?" if meters == 1 else "meter in (?, ?, ?)"
+    design = Design(
+        "t",
+        f"[bucket(meter, 4)][meter]{time or '[number]'}",
+        fields={"ts": "timestamp_s", "meter": meter, "number": "u32"},
+        families={"d": {"ttl": "3d"}},
+        writes={"arrival": "per(meter)", "period": "30s", "time": "ts"},
+        reads=[{"name": "it", "where": f"{where} and ts between ? and ?", "span": f"{hours}h"}],
+    )
+    day = [chance.randrange(30) + 30 * number for number in range(3 * 24 * 120)]
+    step = step_h * 3_600 or 1
+    starts = [chance.randrange(3 * 86_400 - hours * 3_600) for _ in range(300)]
+    read = [
+        sum(start // step <= at // step <= (start + hours * 3_600) // step for at in day)
+        for start in starts
+    ]
+    (cost,) = run(design).reads
+    assert meters * hours * 120 == cost.returned_rows
+    assert pytest.approx(meters * sum(read) / len(read), rel=0.03) == cost.read_rows
+
+
 @pytest.mark.parametrize(("distinct", "expected"), [(5_000, DAY_ROWS), (1_000, DAY_ROWS * 5)])
 def test_declared_distinct_values_decide_between_more_and_busier_users(
     distinct: int, expected: float

@@ -282,18 +282,20 @@ class ReadSimulator:
         is_row = plan.is_point and not self.design.layout.has_shared_rows  # a key is one row
         bound = inf if self._scale is None else self._scale.bound_rows(read)
         max_rows = float(plan.fan_out) if is_row else max(bound, len(matching_rows))
-        paced = None if self._scale is None else self._scale.count_paced_rows(read)
-        if paced is not None and not is_row:
-            paced = min(paced, bound)
+        paced = None if self._scale is None or is_row else self._scale.count_paced_rows(read)
+        if paced is not None:
             answer = AnswerRows(paced, 0, Estimate(1.0, 1.0, 1.0), paced)
         else:
             own = _count_members(sources, matching_rows)
             factor = self._compute_factors(read, event)[0].scale(each)
             answer = AnswerRows(own, len(matching_rows) - own, factor, max_rows)
 
+        paced_scan = self._count_paced_scan(read, plan, bounds)
         scan_factor = self._compute_scan_factor(read, plan, bounds, event)
         scanned = covered_sources + each * (covered - covered_sources) * scan_factor
-        if is_row or not plan.residual_fields:
+        if paced_scan is not None and not is_row:
+            scanned = paced_scan
+        elif is_row or not plan.residual_fields:
             scanned = min(scanned, max(max_rows, covered))
         elif {*plan.residual_fields} == {self._time_field}:  # those rows, of a somewhat longer time
             scanned = min(scanned, max_rows * max(covered / max(len(matching_rows), 1), 1.0))
@@ -476,22 +478,36 @@ class ReadSimulator:
         timely, other = (
             factor.value for factor in self._compute_factors(read, event, plan.residual_fields)
         )
-        if self._scale is None:
+        step = self._find_time_step(plan, bounds)
+        if step is None:
             return other
-        time = self._scale.time_field
+        stepped, _ = self._compute_factors(read, event, plan.residual_fields, step)
+        return max(timely, min(stepped.value, other)) if step else timely
+
+    def _count_paced_scan(self, read: DeclaredRead, plan: Plan, bounds: Bounds) -> float | None:
+        """Return the rows in the ranges of a plan where each value writes at a declared period.
+
+        None if they also hold rows of values that the read does not ask for.
+        """
+        names = {*read.equality_fields} - {self._time_field}
+        if self._scale is None or not names.isdisjoint(plan.residual_fields):
+            return None
+        return self._scale.count_paced_rows(read, self._find_time_step(plan, bounds))
+
+    def _find_time_step(self, plan: Plan, bounds: Bounds) -> int | None:
+        """Return the nanoseconds of the steps of time of which a plan reads whole ones.
+
+        0 if it reads no other times than those that a read asks for, None if it reads all times.
+        """
+        time = self._time_field
         if self._rows.is_narrowed_by(time, bounds):
-            return timely
-        if plan.is_full_scan:
-            return other
+            return 0
         steps = [
             part.resolution_ns or 0
             for part in self.design.key.parts[: plan.pinned_count + 1]
             if time in part.fields and (part.order.is_ascending or part.order.is_descending)
         ]
-        if not steps:
-            return other
-        stepped, _ = self._compute_factors(read, event, plan.residual_fields, min(steps))
-        return max(timely, min(stepped.value, other))
+        return None if plan.is_full_scan else min(steps, default=None)
 
     def _count_rows_for_each(self, source_count: int) -> float:
         """Return how many rows of the whole table a sampled row stands for.

@@ -159,18 +159,23 @@ class RowScale:
             default=inf,
         )
 
-    def count_paced_rows(self, read: DeclaredRead) -> float | None:
-        """Return the rows of an answer where each value of a field writes at a declared period.
+    def count_paced_rows(self, read: DeclaredRead, step_ns: int | None = 0) -> float | None:
+        """Return the rows of its values where each value of a field writes at a declared period.
 
         None if the read asks for other values, or if no period is declared.
+
+        Args:
+            step_ns: the steps of time of which whole ones are counted, so that a step is more than
+                the read asks for, in the mean; None for all times.
         """
         if self._pace is None or self._leave_out_time(read.equality_fields) != (self._pace[0],):
             return None
-        _, period_s, kept_s = self._pace
-        if self._density is not None and self._has_length(read):
-            span = read.get_span(self._density.field) or 0
-            kept_s = min(kept_s, span * self._density.unit_ns / NANOSECONDS["s"])
-        return max(kept_s / period_s, 1.0)
+        name, period_s, kept_s = self._pace
+        if self._density is not None and self._has_length(read) and step_ns is not None:
+            span_ns = (read.get_span(self._density.field) or 0) * self._density.unit_ns + step_ns
+            kept_s = min(kept_s, span_ns / NANOSECONDS["s"])
+        lists = [len(one.operands) for one in read.conditions if one.field == name]
+        return min(lists) * min(max(kept_s / period_s, 1.0), self.bound_rows(read, step_ns))
 
     def measure_speedup(self) -> float:
         """Return how many times as often as in the sample each value of the key writes.
@@ -219,11 +224,14 @@ class RowScale:
             rows = density.rate * span_s
         return MissingRows(missing, rows, min(self.bound_rows(read), read.limit or inf))
 
-    def bound_rows(self, read: DeclaredRead) -> float:
+    def bound_rows(self, read: DeclaredRead, step_ns: int | None = 0) -> float:
         """Return how many rows with the values that a read asks for have different keys.
 
         A meter that writes each hour has 720 rows of a month, whatever its rate; infinite if the
         fields that the read leaves open may have any number of values.
+
+        Args:
+            step_ns: the steps of time of which whole ones are counted; None for all times.
         """
         if any(one.operator == "in" for one in read.conditions):
             return inf
@@ -235,8 +243,8 @@ class RowScale:
         density = self._density
         if density is not None and density.field in counts and self._has_length(read):
             span = read.get_span(density.field)
-            if span is not None:
-                steps = span * density.unit_ns / density.step_ns + 1
+            if span is not None and step_ns is not None:
+                steps = (span * density.unit_ns + step_ns) / density.step_ns + 1
                 counts[density.field] = min(counts[density.field], steps)
         return prod(counts.values())
 
