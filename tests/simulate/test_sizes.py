@@ -131,6 +131,46 @@ def test_too_many_events_are_refused_with_a_duration_that_fits(
             next(made.generate_events())
 
 
+@pytest.mark.parametrize(
+    ("rate", "duration_ms"),
+    [("100/s", 600_000), ("1000/s", 181_000), ("20000/s", 50_000), ("10000000/s", 100)],
+)
+def test_a_workload_of_undeclared_duration_ends_before_it_is_too_large(
+    monkeypatch: pytest.MonkeyPatch, rate: str, duration_ms: int
+) -> None:
+    """It ends after whole seconds, or milliseconds, and says so.
+
+    The 800,000 values are listed if there are as many events, which then cost a sixth.
+    """
+    monkeypatch.setattr(workload_generator, "MAX_GENERATED_VALUES", 2_000_000)
+    monkeypatch.setattr(workload_generator, "MAX_LISTED_VALUES", 100)
+    text = design_file("[a][ts]", "{ type = 'hex', width = 8, distinct = 800000 }", splits="")
+    made = build_workload(Design.loads(f"{text}[writes]\nrate = '{rate}'\n"))
+    assert made.event_count <= made.max_events
+    next(made.generate_events())
+    assert duration_ms == made.writes.duration_ms
+    told = [one for one in made.assumptions if "the workload ends after" in one]
+    assert (duration_ms < 600_000) == bool(told)
+
+
+def test_a_large_import_of_undeclared_duration_is_as_uneven_as_all_its_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Fewer rows of it pass each region in the time of all."""
+    writes = "[cluster]\nservers = 12\n[writes]\nrate = '2000/s'\narrival = 'bulk_sorted'\n"
+    splits = "splits = { algorithm = 'uniform', regions = 48 }\n"
+    design = Design.loads(splits + design_file("[a]", "'uuid'", writes, splits=""))
+    expected = run(design)
+    monkeypatch.setattr(workload_generator, "MAX_SORTED_EVENTS", 200_000)
+    thinned = run(design)
+    assert 200_000 == thinned.source.total_count
+    assert pytest.approx(expected.verdict.skew, rel=0.02) == thinned.verdict.skew
+    assert (
+        "200,000 rows stand for the 1,200,000 of an import of 600 s; to change that, set "
+        "[writes] for"
+    ) in thinned.source.assumptions
+
+
 def test_a_rate_too_high_for_any_duration_is_refused_with_one_that_fits() -> None:
     """A rate that is too high for a millisecond is refused with a rate that fits."""
     text = design_file("[a][ts]", NUMBER, format_writes("1000000000000/s", "1ms"), splits="")

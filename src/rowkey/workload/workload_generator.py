@@ -92,22 +92,47 @@ class WorkloadGenerator:
                     rate=DEFAULT_EVENTS_PER_S,
                 )
             )
-        self._shorten_duration()
+        self._limit_events()
 
-    def _shorten_duration(self) -> None:
-        """End a workload of undeclared duration early if its rate is very high."""
-        writes = self.writes
-        whole_s = int(ENOUGH_EVENTS / self.rate)
-        duration_ms = max(whole_s * 1_000, SHORTEST_DURATION_MS)
-        if writes.is_duration_declared or writes.bursts or duration_ms >= writes.duration_ms:
+    def _limit_events(self) -> None:
+        """Make fewer events if a workload of undeclared duration would have very many.
+
+        It ends early; an import in the order of the keys gets fewer rows instead, since one that
+        ended early would pass a region in less time.
+        """
+        writes, count = self.writes, self.event_count
+        if writes.is_duration_declared or writes.bursts:
             return
-        self.writes = replace(writes, duration_ms=duration_ms)
+        if writes.arrival == "bulk_sorted":
+            if count > (most := self.max_events):
+                self.rate = most * 1_000 / writes.duration_ms
+                self.assumptions.append(
+                    Message(
+                        "assumption.thinned_import",
+                        "{count:,} rows stand for the {all_count:,} of an import of {seconds:,} s; "
+                        "to change that, set [writes] for",
+                        count=self.event_count,
+                        all_count=count,
+                        seconds=writes.duration_ms // 1_000,
+                    )
+                )
+            return
+        if count > ENOUGH_EVENTS:
+            whole_s = int(ENOUGH_EVENTS / self.rate)
+            duration_ms = max(whole_s * 1_000, SHORTEST_DURATION_MS)
+            self.writes = replace(writes, duration_ms=min(duration_ms, writes.duration_ms))
+        while self.event_count > (most := self.max_events) and self.writes.duration_ms > 1:
+            whole_s, longest_ms = int(most / self.rate), int(most / self.rate * 1_000)
+            self.writes = replace(writes, duration_ms=whole_s * 1_000 or max(longest_ms, 1))
+        if self.writes == writes:
+            return
+        whole_s, rest_ms = divmod(self.writes.duration_ms, 1_000)
         self.assumptions.append(
             Message(
                 "assumption.duration",
                 "the workload ends after {seconds:,} s, with {count:,} events; to change that, "
                 "set [writes] for",
-                seconds=duration_ms // 1_000,
+                seconds=self.writes.duration_ms / 1_000 if rest_ms else whole_s,
                 count=self.event_count,
             )
         )
