@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import RULES, LintSubject, check_design
+from rowkey.lint import RULES, LintSubject, apply_fixes, check_design
 from rowkey.schema import FieldFacts
 from samples import summarize_sample
 
@@ -370,3 +370,39 @@ def test_a_row_column_bloom_filter_is_accepted_for_reads_of_one_column(
     changed = [RULES["bloom_unlike_reads"]().build_fix(LintSubject(design), one) for one in told]
     is_sure = [severity == "warning ROW" for severity in expected]
     assert is_sure == [bool(words) for words in changed]
+
+
+@pytest.mark.parametrize(
+    ("key", "where", "better"),
+    [
+        ("[player][desc(ts)][match]", "player = ?", "ROWPREFIX_FIXED_LENGTH(16)"),
+        ("[bucket(player, 16)][player][ts]", "player = ?", "ROWPREFIX_FIXED_LENGTH(17)"),
+        ("[bucket(team, 16)][team][player][ts]", "team = ?", "ROW"),
+        ("['m'][ts]", "ts >= ? and ts < ?", "ROW"),
+        ("[player]", "player = ?", "ROW"),
+    ],
+)
+def test_a_prefix_bloom_filter_is_shortened_to_what_scans_fix(
+    key: str, where: str, better: str
+) -> None:
+    """A prefix that few rows tell apart, and one that gets fix, give way to a filter of rows."""
+    text = f"""
+        table = "t"
+        key = "{key}"
+        [fields]
+        player = "uuid"
+        team = {{ type = "text", max_bytes = 20 }}
+        ts = "timestamp_ms"
+        match = "u64"
+        [families.d]
+        bloom = "ROWPREFIX_FIXED_LENGTH(24)"
+        [[reads]]
+        name = "it"
+        where = "{where}"
+        span = "1h"
+    """
+    design = Design.loads(text if "ts " in where else text.replace('span = "1h"', ""))
+    (found,) = check_design(design, select=["RK411"]).findings
+    assert f'Set bloom = "{better}".' == found.remedy
+    fixed = apply_fixes(design, select=["RK411"])
+    assert better == fixed.design.families["d"].bloom

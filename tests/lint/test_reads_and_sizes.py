@@ -339,15 +339,22 @@ def test_old_events_of_an_import_are_expired_when_they_are_written(
 
 
 def test_the_ttl_of_an_import_counts_from_a_time_of_the_event() -> None:
-    """A column of times that is neither in the key nor named as the time may hold any times."""
-    fields = {"id": "uuid", "expires": "timestamp_s"}
+    """Not from a column that may hold any time, or that of the last change of a row."""
+    ids = ({"type": "uuid"}, {"type": "uuid", "unique": True})
     designs = [
-        Design("t", key, fields=fields, families={"d": {"ttl": "30d"}}, writes=writes)
-        for key in ("[id]", "[id][expires]")
-        for writes in ({"arrival": "random"}, {"arrival": "random", "time": "expires"})
+        Design(
+            "t",
+            key,
+            fields={"id": unique, "at": "timestamp_s"},
+            families={"d": {"ttl": "30d"}},
+            writes={"arrival": "random"} | time,
+        )
+        for key in ("[id]", "[id][at]")
+        for unique in ids
+        for time in ({}, {"time": "at"})
     ]
     found = [len(check_design(one, select=["RK703"]).findings) for one in designs]
-    assert [0, 1, 1, 1] == found
+    assert [0, 0, 0, 1, 1, 1, 1, 1] == found
 
 
 def test_the_number_of_rows_that_a_salt_doubles_is_computed(tmp_path: Path) -> None:

@@ -71,9 +71,8 @@ def format_hex_digits(rows: np.ndarray[Any, Any], width: int) -> np.ndarray[Any,
         rows: the bytes.
         width: the count of digits.
     """
-    pairs = np.stack([rows >> 4, rows & 15], axis=2)
-    nibbles = pairs.reshape(len(rows), 2 * rows.shape[1])[:, :width]
-    return np.frombuffer(b"0123456789abcdef", np.uint8).take(nibbles)
+    digits = np.frombuffer(rows.tobytes().hex().encode(), np.uint8)
+    return digits.reshape(len(rows), 2 * rows.shape[1])[:, :width]
 
 
 def build_arrow_column(rows: np.ndarray[Any, Any], arrow_type: pa.DataType) -> pa.Array:

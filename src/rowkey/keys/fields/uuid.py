@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from binascii import Error as BinasciiError
+from binascii import unhexlify
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -19,6 +21,8 @@ from rowkey.schema import Value
 
 HYPHENS = (8, 13, 18, 23)
 """The places of the hyphens in a UUID as text, of 36 characters."""
+DIGITS = ((0, 8), (9, 13), (14, 18), (19, 23), (24, 36))
+"""Where the groups of digits between them start and stop."""
 
 
 class UuidField(BytesBasedField):
@@ -77,7 +81,8 @@ def format_uuids(array: pa.Array) -> pa.Array:
     packed = to_byte_column(array).to_packed()
     digits = format_hex_digits(np.asarray(packed.data).reshape(-1, 16), 32)
     texts = np.full((len(digits), 36), ord("-"), np.uint8)
-    texts[:, np.delete(np.arange(36), HYPHENS)] = digits
+    for number, (start, stop) in enumerate(DIGITS):
+        texts[:, start:stop] = digits[:, start - number : stop - number]
     return build_arrow_column(texts, pa.string())
 
 
@@ -96,13 +101,14 @@ def parse_uuids(array: pa.Array) -> SlicedByteColumn | None:
     if not np.all(packed.inner_lengths == 36):
         return None
     texts = np.asarray(packed.data).reshape(-1, 36)
-    values = np.full(256, 16, np.uint8)
-    for number, digit in enumerate(b"0123456789abcdef"):
-        values[[digit, bytes([digit]).upper()[0]]] = number
-    nibbles = values[np.delete(texts, HYPHENS, axis=1)]
-    if np.any(nibbles == 16) or np.any(texts[:, HYPHENS] != ord("-")):
+    if np.any(texts[:, HYPHENS] != ord("-")):
         return None
-    rows = (nibbles[:, ::2] * 16 + nibbles[:, 1::2]).astype(np.uint8)
-    count = len(rows)
+    try:
+        groups = [texts[:, start:stop] for start, stop in DIGITS]
+        data = unhexlify(np.concatenate(groups, axis=1).tobytes())
+    except BinasciiError:
+        return None
+    rows = np.frombuffer(data, np.uint8)
+    count = len(texts)
     starts = np.arange(count, dtype=np.int64) * 16
-    return SlicedByteColumn(rows.reshape(-1), starts, np.full(count, 16, np.int64))
+    return SlicedByteColumn(rows, starts, np.full(count, 16, np.int64))

@@ -296,6 +296,10 @@ name  = "a user"
 where = "user = ?"
 """
 
+    MIN_PREFIXES = 1_000
+    """Prefixes from which a filter of them is proposed, since most files have each of a few: our
+    choice."""
+
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each family whose Bloom filter the declared reads cannot use."""
         planned = [one for one in subject.reads if one.plan is not None]
@@ -320,18 +324,31 @@ where = "user = ?"
                 )
             length = family.prefix_length
             if length is not None and planned and max(pinned.values()) < length:
-                longest = max(pinned, key=lambda read: pinned[read])
+                longest = max(planned, key=subject.count_pinned_bytes)
+                better = "ROW" if gets else self._choose_prefix(subject, longest)
                 yield self.build_finding(
                     path,
                     f"the Bloom filter {family.bloom} needs the first {length} bytes of the "
-                    f"row key, but no declared read gives that many; the read '{longest}' gives "
-                    f"{pinned[longest]}",
-                    "Shorten the prefix to the bytes that the reads give, or set bloom to ROW.",
+                    f"row key, but no declared read gives that many; the read "
+                    f"'{longest.read.name}' gives {pinned[longest.read.name]}",
+                    f'Set bloom = "{better}".',
                     value=family.bloom,
                     verdict="Bloom filters of whole rows help gets only, not scans.",
                     family=name,
-                    pinned=pinned[longest],
+                    pinned=pinned[longest.read.name],
+                    better=better,
                 )
+
+    def _choose_prefix(self, subject: LintSubject, planned_read: PlannedRead) -> str:
+        """Return the Bloom filter of the longest useful prefix that a scan fixes, else ROW."""
+        assert planned_read.plan is not None
+        width, cardinality = 0, 1
+        for part in subject.key.parts[: planned_read.plan.pinned_count]:
+            if part.framing.width is None:
+                break
+            width += part.framing.width
+            cardinality *= part.cardinality or self.MIN_PREFIXES
+        return f"ROWPREFIX_FIXED_LENGTH({width})" if cardinality >= self.MIN_PREFIXES else "ROW"
 
     def _check_gets(
         self, subject: LintSubject, path: str, name: str, gets: list[PlannedRead]
@@ -400,9 +417,9 @@ where = "user = ?"
         return not all(isinstance(planned_read.bounds.get(name), Equal) for name in names)
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
-        """Return the ROW filter for the family; nothing where only the client can decide."""
-        better = finding.evidence.get("better", "ROW")
-        if better != "ROW" or finding.severity == "info":
+        """Return the better filter for the family; nothing where only the client can decide."""
+        better = str(finding.evidence["better"])
+        if better == "ROWCOL" or finding.severity == "info":
             return {}
         return {("families", str(finding.evidence["family"]), "bloom"): better}
 

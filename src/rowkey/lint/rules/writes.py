@@ -165,7 +165,8 @@ class TtlFromWriting(Rule):
 
     What it does: looks for a time to live where old events are written, by `arrival` random or
     bulk_sorted, and cells get the time of writing as their timestamp. The time of an event is one
-    in the key, or the one that `[writes]` names: another column may hold any time.
+    in the key, or the one that `[writes]` names beside a unique field in the key: without either,
+    rows may be written again, and their time may be that of the last change.
 
     Why it hurts: an event of last year that is imported today expires one time to live from today.
     Until then the table holds more than the time to live suggests.
@@ -215,7 +216,8 @@ ttl = "30d"
         if writes.has_advancing_time or writes.time is None:
             return
         is_named = subject.design.declaration.writes.time is not None
-        if not is_named and writes.time.name not in subject.key.fields:
+        is_unique = any(one.declaration.unique for one in subject.key.fields.values())
+        if not (is_named and is_unique) and writes.time.name not in subject.key.fields:
             return
         if subject.design.layout.cell_timestamp is not None:
             return
