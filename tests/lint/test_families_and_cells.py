@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rowkey.advise import JudgedDesign
 from rowkey.design import Design
 from rowkey.lint import RULES, LintSubject, apply_fixes, check_design
 from rowkey.schema import FieldFacts
@@ -86,6 +87,32 @@ def test_more_than_two_families_are_reported(count: int, severity: list[str]) ->
     assert severity == [one.severity for one in find_problems(text, "RK301")]
     assert severity == [one.severity for one in find_problems(text + declared, "RK301")]
     assert all(one.line == 8 for one in find_problems(text, "RK3") if one.code == "RK301")
+
+
+def test_families_with_the_same_fault_are_one_finding() -> None:
+    """It leaves out what a comment allows; its remedy and its fix are for all of them."""
+    names = ["name", "call", "note", "town"]
+    fields = "".join(
+        f'f{name} = {{ type = "text", family = "{name}", mean_bytes = 20 }}\n' for name in names
+    )
+    families = "".join(
+        ("# rowkey: allow uncompressed-family - read all day\n" if name == "call" else "")
+        + f"[families.{name}]\n"
+        for name in names
+    )
+    design = Design.loads(
+        f'table = "t"\nkey = "[id]"\n[fields]\nid = {{ type = "uuid", distinct = 90000000 }}\n'
+        f'{fields}{families}[writes]\narrival = "random"\nrate = "1500/s"\n'
+    )
+    judged = JudgedDesign(design, names_keys=True)
+    found = {one.code: one for one in judged.lint_result.findings}
+    assert len(found) == len(judged.lint_result.findings)
+    assert "family names name, call, note and town are stored" in found["RK302"].message
+    assert "families name, note and town are not compressed" in found["RK409"].message
+    assert [["call"]] == [[one.evidence["family"]] for one in judged.lint_result.allowed_findings]
+    assert found["RK409"].remedy.startswith("Set compression = ")
+    fixed = apply_fixes(design, select=["RK409"]).design.families
+    assert ["ZSTD", "NONE", "ZSTD", "ZSTD"] == [fixed[name].compression for name in names]
 
 
 @pytest.mark.parametrize(

@@ -299,3 +299,52 @@ def test_a_remedy_that_brings_another_finding_gives_way_to_general_advice() -> N
     many = JudgedDesign(Design("t", "[patient][ts]", **options), names_keys=True)
     assert any("regions = " in one.remedy for one in many.lint_result.findings)
     assert not any("it brings" in one.remedy for one in many.lint_result.findings)
+
+
+def test_a_number_of_servers_is_named_although_regions_have_to_follow() -> None:
+    """A remedy keeps its figures where it says itself what else is to be done."""
+    judged = JudgedDesign(
+        Design(
+            "votes",
+            "[bucket(voter, 24)][voter][ts]",
+            fields={"voter": {"type": "u64", "distinct": 20_000_000}, "ts": "timestamp_ms"},
+            families={"d": {"ttl": "30d", "compression": "SNAPPY"}},
+            splits="per_bucket",
+            cluster={"servers": 6, "capacity": "15000/s"},
+            writes={"rate": "4000/s", "bursts": [{"at": "20m", "for": "5m", "times": 80}]},
+        ),
+        names_keys=True,
+    )
+    (found,) = (one for one in judged.lint_result.findings if one.code == "RK706")
+    assert "Use 43 servers or more, and a multiple of that in regions" in found.remedy
+    moved = judged.design.copy_with_options(cluster={"servers": 43, "capacity": "15000/s"})
+    codes = {one.code for one in check_design(moved).findings}
+    assert "RK706" not in codes
+    assert {*RULES["writes_beyond_servers"].announced_codes} <= codes
+
+
+@pytest.mark.parametrize(("heap", "expected"), [("4GiB", True), ("32GiB", False)])
+def test_fewer_regions_come_with_a_larger_file_size_where_the_table_needs_it(
+    heap: str, *, expected: bool
+) -> None:
+    """What memory allows may be fewer regions than the table fills at 10 GiB each."""
+    size = 900 if expected else 90
+    judged = JudgedDesign(
+        Design(
+            "documents",
+            "[document]",
+            fields={
+                "document": {"type": "uuid", "distinct": 300_000_000},
+                "head": {"type": "text", "family": "h", "mean_bytes": size},
+                "lines": {"type": "text", "family": "l", "mean_bytes": size},
+            },
+            families={name: {"compression": "ZSTD"} for name in "hl"},
+            splits={"algorithm": "uniform", "regions": 600},
+            cluster={"servers": 6, "heap": heap},
+            writes={"arrival": "random", "rate": "4000/s"},
+        ),
+        names_keys=True,
+    )
+    (found,) = (one for one in judged.lint_result.findings if one.code == "RK801")
+    assert re.match(r"Use \d+ regions or fewer, as a multiple of 6[.,]", found.remedy)
+    assert expected == ("and raise MAX_FILESIZE" in found.remedy)

@@ -125,12 +125,30 @@ def _run_rules(
         counts[rule] += 1
         if counts[rule] <= MAX_FINDINGS_PER_RULE:
             findings.append(finding)
+    findings = list(_join_families(findings))
     findings += [
         _build_overflow_finding(rule, count - MAX_FINDINGS_PER_RULE)
         for rule, count in counts.items()
         if count > MAX_FINDINGS_PER_RULE
     ]
     return findings, allowed
+
+
+def _join_families(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, with one for all families that a rule finds the same in, where it says so."""
+    groups: dict[tuple[str, Severity], list[Finding]] = {}
+    for one in findings:
+        groups.setdefault((one.code, one.severity), []).append(one)
+    rules = {rule.code: rule for rule in RULES.values()}
+    for (code, _), group in groups.items():
+        joined = rules[code]().join_findings(group) if len(group) > 1 else None
+        if joined is None:
+            yield from group
+            continue
+        message, remedy = joined
+        names = [one.evidence["family"] for one in group]
+        evidence = {**group[0].evidence, "families": names}
+        yield replace(group[0], message=message, remedy=remedy, evidence=evidence)
 
 
 def _collect_findings(

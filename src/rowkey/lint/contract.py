@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -72,6 +72,8 @@ class Rule(ABC):
     """The same design file without the mistake; no rule has a finding in it."""
     sample_csv: ClassVar[str] = ""
     """Rows of a CSV sample by which both examples are judged; empty for none."""
+    announced_codes: ClassVar[tuple[str, ...]] = ()
+    """Codes of other rules that find something once its remedy is followed, as the remedy says."""
     other_codes: ClassVar[tuple[str, ...]] = ()
     """Codes of other rules that `bad_design` breaks as well."""
 
@@ -82,6 +84,17 @@ class Rule(ABC):
         Args:
             subject: the design and its facts.
         """
+
+    def join_findings(self, findings: Sequence[Finding]) -> tuple[str, str] | None:
+        """Return the message and the remedy of one finding for several families.
+
+        None if each stays a finding of its own.
+
+        Args:
+            findings: the findings of this rule with one severity, which no comment allows; each
+                has the `family` in its evidence.
+        """
+        return None
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
         """Return the options of the design file to change, by path; empty if no fix is safe.

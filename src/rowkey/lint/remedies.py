@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from rowkey.design import Design
 from rowkey.errors import InvalidDesign
 from rowkey.findings import Finding
 from rowkey.lint.checker import LintResult, check_design
+from rowkey.lint.contract import Rule
 from rowkey.lint.rules import RULES
 from rowkey.messages import Message
 
@@ -49,7 +50,7 @@ def verify_remedies(
     if len(result.findings) > MAX_FINDINGS:
         return result
     rules = {rule.code: rule for rule in RULES.values()}
-    trials = _Trials(design, result, is_measured=is_measured, ignore=ignore)
+    trials = _Trials(design, result, rules, is_measured=is_measured, ignore=ignore)
     findings = []
     for finding in result.findings:
         is_tried = finding.code in rules and not finding.needs_key
@@ -99,18 +100,26 @@ class _Trials:
     Args:
         design: the design with the findings.
         result: the findings of the rules in it.
+        rules: the rules by code.
         is_measured: whether a replay judged the writes.
         ignore: codes or names of the rules that are left out.
     """
 
     def __init__(
-        self, design: Design, result: LintResult, *, is_measured: bool, ignore: Sequence[str]
+        self,
+        design: Design,
+        result: LintResult,
+        rules: Mapping[str, type[Rule]],
+        *,
+        is_measured: bool,
+        ignore: Sequence[str],
     ) -> None:
         self._design = design
         self._result = result
+        self._rules = rules
         self._ignore = ignore
         self._measured_codes = {
-            rule.code for rule in RULES.values() if is_measured and rule.measured_by == "writes"
+            code for code, rule in rules.items() if is_measured and rule.measured_by == "writes"
         }
         self._known: dict[str, dict[tuple[str, str], int]] = {}
 
@@ -138,12 +147,13 @@ class _Trials:
             ranks = self._judge(design)
             if ranks.get(_identify(finding), -1) >= finding.rank:
                 return [f"{finding.code} stays"]
+            expected = {finding.code, *self._rules[finding.code].announced_codes}
             return [
                 f"it brings {code}"
                 for (code, place), rank in sorted(ranks.items())
                 if rank >= finding.rank
                 and self._present_ranks.get((code, place), -1) < rank
-                and code != finding.code
+                and code not in expected
             ]
         return []
 
@@ -168,7 +178,8 @@ def _rank_findings(findings: Iterable[Finding]) -> dict[tuple[str, str], int]:
 
 def _identify(finding: Finding) -> tuple[str, str]:
     """Return the rule of a finding, and its place where a remedy does not move it."""
-    return finding.code, "" if finding.path in ("key", "splits") else finding.path
+    is_moved = finding.path in ("key", "splits") or "families" in finding.evidence
+    return finding.code, "" if is_moved else finding.path
 
 
 def _parse_value(text: str) -> Any:
@@ -235,11 +246,12 @@ def _set_only_splits(options: Options, finding: Finding, _match: re.Match[str]) 
 
 
 def _set_family_option(options: Options, finding: Finding, match: re.Match[str]) -> Options | None:
-    """Set an option of the family at the path of the finding."""
+    """Set an option of the family at the path of the finding, or of all its families."""
     place, *rest = finding.path.split(".")
     if place != "families" or not rest:
         return None
-    options.setdefault("families", {}).setdefault(rest[0], {})[match[1]] = _parse_value(match[2])
+    for name in finding.evidence.get("families", rest[:1]):
+        options.setdefault("families", {}).setdefault(name, {})[match[1]] = _parse_value(match[2])
     return options
 
 

@@ -45,6 +45,7 @@ class ManyRegions(Rule):
 
     name = "many_regions"
     code = "RK801"
+    announced_codes = ("RK802",)
     concerns_regions = True
     severity: ClassVar[Severity] = "warning"
     claims = (74, 75)
@@ -111,16 +112,17 @@ servers = 8
                 self.MAX_REGIONS_PER_SERVER * servers,
             )
         min_servers = subject.count_needed_servers()
-        server_advice = (
-            f", and raise MAX_FILESIZE; or use {min_servers:,} servers or more"
-            if min_servers > servers
-            else ""
-        )
+        needs_servers = min_servers > servers
+        advice = ""
+        if needs_servers or size / start > MAX_FILE_SIZE:
+            advice = ", and raise MAX_FILESIZE"
+        if needs_servers:
+            advice += f"; or use {min_servers:,} servers or more"
         yield self.build_finding(
             "splits",
             f"{pluralize(regions, 'region')} on {pluralize(servers, 'server')} make "
             f"{each:,.0f} on each server, and {problem}",
-            f"Use {start:,} regions or fewer, as a multiple of {servers:,}{server_advice}.",
+            f"Use {start:,} regions or fewer, as a multiple of {servers:,}{advice}.",
             severity="info" if is_small else "warning",
             value=regions,
             verdict="The HBase book: 20 to 200 regions for each server, about 10 to start with.",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.findings import Finding, Severity
 from rowkey.lint.contract import Rule
+from rowkey.messages import join_names
 
 if TYPE_CHECKING:
     from rowkey.design import KeyPath
@@ -93,9 +94,17 @@ rate = "100/s"
                     size=size,
                 )
 
+    def join_findings(self, findings: Sequence[Finding]) -> tuple[str, str]:
+        """Return what to do about all families."""
+        first = findings[0]
+        growth, _, _ = first.message.partition(", but ")
+        names = join_names([str(one.evidence["family"]) for one in findings])
+        return f"{growth}, but families {names} are not compressed", first.remedy
+
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
-        """Return ZSTD compression for the family of a finding."""
-        return {("families", str(finding.evidence["family"]), "compression"): "ZSTD"}
+        """Return ZSTD compression for the families of a finding."""
+        names = finding.evidence.get("families", [finding.evidence["family"]])
+        return {("families", str(name), "compression"): "ZSTD" for name in names}
 
 
 class UnencodedKeys(Rule):

@@ -458,6 +458,7 @@ class WritesBeyondServers(Rule):
 
     name = "writes_beyond_servers"
     code = "RK706"
+    announced_codes = ("RK205",)
     measured_by = "writes"
     severity: ClassVar[Severity] = "error"
     claims = (75,)
