@@ -247,20 +247,25 @@ amount  = "u32"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each key part whose end cannot be found in a row key."""
-        ambiguous = iter(subject.properties.ambiguities)
-        for notation, part in list(subject.iter_parts())[:-1]:
-            if not part.framing.is_self_delimiting:
-                yield self.build_finding(
-                    "key",
-                    next(ambiguous),
-                    "Use an encoding with a terminator or a fixed width for this part.",
-                    value=notation,
-                    verdict=(
-                        "The order of the fields is right, but a key needs terminators or "
-                        "fixed widths to be decoded."
-                    ),
-                    fields=part.fields,
-                )
+        parts = [
+            (notation, part)
+            for notation, part in list(subject.iter_parts())[:-1]
+            if not part.framing.is_self_delimiting
+        ]
+        if not parts:  # properties take a while
+            return
+        for (notation, part), ambiguity in zip(parts, subject.properties.ambiguities, strict=False):
+            yield self.build_finding(
+                "key",
+                ambiguity,
+                "Use an encoding with a terminator or a fixed width for this part.",
+                value=notation,
+                verdict=(
+                    "The order of the fields is right, but a key needs terminators or "
+                    "fixed widths to be decoded."
+                ),
+                fields=part.fields,
+            )
 
 
 class CollidingKeys(Rule):

@@ -577,10 +577,11 @@ state = "u8"
             texts = subject.list_values(name)
             if not texts or not isinstance(texts[0], str):
                 continue
-            yield from self._find_other_forms(subject, name, texts)
+            together = "".join(texts)
+            if not together.isascii():
+                yield from self._find_other_forms(subject, name, texts)
             if len(texts) < self.MIN_VALUES:
                 continue
-            together = "".join(texts)
             if together in (together.lower(), together.upper()):
                 continue
             if not all(re.fullmatch("[0-9A-Fa-f]+", text) for text in texts):
