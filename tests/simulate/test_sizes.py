@@ -138,10 +138,8 @@ def test_too_many_events_are_refused_with_a_duration_that_fits(
 def test_a_workload_of_undeclared_duration_ends_before_it_is_too_large(
     monkeypatch: pytest.MonkeyPatch, rate: str, duration_ms: int
 ) -> None:
-    """It ends after whole seconds, or milliseconds, and says so.
-
-    The 800,000 values are listed if there are as many events, which then cost a sixth.
-    """
+    """A workload ends after whole seconds, or milliseconds, and says so."""
+    # The 800,000 values are listed if there are as many events, which then cost a sixth.
     monkeypatch.setattr(workload_generator, "MAX_GENERATED_VALUES", 2_000_000)
     monkeypatch.setattr(workload_generator, "MAX_LISTED_VALUES", 100)
     text = design_file("[a][ts]", "{ type = 'hex', width = 8, distinct = 800000 }", splits="")

@@ -121,7 +121,8 @@ class WorkloadGenerator:
             whole_s = int(ENOUGH_EVENTS / self.rate)
             duration_ms = max(whole_s * 1_000, SHORTEST_DURATION_MS)
             self.writes = replace(writes, duration_ms=min(duration_ms, writes.duration_ms))
-        while self.event_count > (most := self.max_events) and self.writes.duration_ms > 1:
+        while self.event_count > self.max_events and self.writes.duration_ms > 1:
+            most = min(self.max_events, ENOUGH_EVENTS)
             whole_s, longest_ms = int(most / self.rate), int(most / self.rate * 1_000)
             self.writes = replace(writes, duration_ms=whole_s * 1_000 or max(longest_ms, 1))
         if self.writes == writes:
