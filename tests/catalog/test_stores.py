@@ -19,6 +19,7 @@ from rowkey.catalog import (
     CATALOGS,
     CatalogEntry,
     Generation,
+    TableRetirement,
     open_catalog,
     restore_entry,
 )
@@ -136,6 +137,8 @@ ENTRIES = st.builds(
     ).map(tuple),
     codes=st.dictionaries(TEXTS, st.lists(TEXTS, max_size=3).map(tuple), max_size=3),
     version=st.integers(1, 2**40),
+    retirement=st.builds(TableRetirement)
+    | st.builds(TableRetirement, mover=TEXTS, step=st.integers(1, 2**40)),
 )
 
 

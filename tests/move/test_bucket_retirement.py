@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +14,11 @@ import pyarrow as pa
 import pytest
 
 import rowkey
+from rowkey.catalog import TableRetirement
 from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import RAW_CELLS, ScanRange
 from rowkey.errors import Conflict, DesignRefused
-from rowkey.move import Move, RateLimit, bucket_retirement
+from rowkey.move import BucketRetirement, Move, RateLimit, bucket_retirement, mover_lock
 from rowkey.move.table_pass import TablePass
 from rowkey.progress import Progress
 from rowkey.table import repair_catalog
@@ -289,7 +292,9 @@ def test_an_interrupted_retirement_is_continued_and_loses_nothing_at_any_write(
                     is_done = True
                 except Stopped:
                     is_done = False
-            table.lease.renew_entry()
+            entry = table.lease.renew_entry()
+            unlocked = replace(entry, retirement=TableRetirement())  # as some seconds later
+            table.catalog.write("logs", unlocked, entry.version)
             assert sort_by_key(ROWS[:20]) == list(table.scan())
             table.delete(ROWS[0])
             table.put(ROWS[41])
@@ -354,6 +359,71 @@ def test_a_retirement_ends_if_another_client_changes_the_buckets(tmp_path: Path)
             retire_buckets(table, progress=change)
         assert (1, 2) == retire_buckets(table).retired_generations
         assert sort_by_key(ROWS) == list(table.scan())
+
+
+def test_a_second_retirement_is_refused_while_one_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sees by the steps in the catalog that the first one lives."""
+    monkeypatch.setattr(mover_lock, "BEAT_INTERVAL_S", 0.01)
+    url = f"memory:{tmp_path}"
+    with (
+        open_client(build_design(), url, ManualClock()) as table,
+        open_client("logs", url, ManualClock()) as other,
+    ):
+        put_all(table, ROWS)
+        set_buckets(table, 32)
+        refused = []
+
+        def retire_too(now: Progress) -> None:
+            if now.phase in ("copy", "remove"):
+                with pytest.raises(Conflict, match="another process works on this retirement"):
+                    retire_buckets(other)
+                refused.append(now.phase)
+
+        assert 80 == retire_buckets(table, progress=retire_too).moved_rows
+        assert {"copy", "remove"} == {*refused}
+        assert [] == list_misplaced_rows(table)
+
+
+def test_a_retirement_that_stalls_between_read_and_write_does_not_write_after_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its deletes would hide rows that a later retirement has copied back to where they stood."""
+    url, sleep_s = f"memory:{tmp_path}", [0.0]
+    stalled: list[bool] = []
+    find_missing = bucket_retirement._PlacePass._find_missing
+    send_heartbeats = mover_lock.MoverLock._send_heartbeats
+    monkeypatch.setattr(mover_lock, "read_boottime_s", lambda: time.monotonic() + sleep_s[0])
+    monkeypatch.setattr(mover_lock.MoverLock, "_send_heartbeats", lambda _: None)
+    with (
+        open_client(build_design(), url, ManualClock()) as table,
+        open_client("logs", url, ManualClock()) as other,
+    ):
+        put_all(table, ROWS)
+        set_buckets(table, 32)
+
+        def pause(seconds: float) -> None:
+            sleep_s[0] = 20.0  # the first lock has not shown a sign of life for as long
+            other.lease.clock.pause(seconds)  # type: ignore[attr-defined]
+
+        def stall_after_read(self: Any, displaced: Any) -> Any:
+            missing = find_missing(self, displaced)
+            if isinstance(self, bucket_retirement._RemovePass) and not stalled:
+                stalled.append(True)
+                monkeypatch.setattr(mover_lock.MoverLock, "_send_heartbeats", send_heartbeats)
+                other.lease.renew_entry()
+                BucketRetirement(other, pause=pause).run()
+                set_buckets(other, 16)
+                retire_buckets(other)
+            return missing
+
+        monkeypatch.setattr(bucket_retirement._PlacePass, "_find_missing", stall_after_read)
+        with pytest.raises(Conflict, match="this process was stopped for so long"):
+            retire_buckets(table)
+        assert stalled
+        other.lease.renew_entry()
+        assert sort_by_key(ROWS) == list(other.scan())
 
 
 def test_a_row_that_another_program_writes_to_an_earlier_place_is_copied_before_it_is_removed(
@@ -544,8 +614,8 @@ def test_changes_whose_key_is_a_digest_are_not_refused_when_a_count_is_retired()
 
 def test_a_limit_of_rows_is_kept(in_memory: Table) -> None:
     """The rows that move are written at the given rate."""
-    time = ManualClock()
+    clock = ManualClock()
     set_buckets(in_memory, 32)
-    limit = RateLimit(40, clock=time, sleep=time.pause)
+    limit = RateLimit(40, clock=clock, sleep=clock.pause)
     retire_buckets(in_memory, limit=limit)
-    assert 2 < time.now < 6  # 80 rows, copied and removed, at 40 a second
+    assert 2 < clock.now < 6  # 80 rows, copied and removed, at 40 a second

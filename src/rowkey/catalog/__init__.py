@@ -35,7 +35,7 @@ from rowkey.catalog.registration import (
     register_design,
 )
 from rowkey.catalog.stores import CATALOGS as CATALOGS
-from rowkey.catalog.table_move import MovePhase, TableMove
+from rowkey.catalog.table_move import MovePhase, TableMove, TableRetirement
 
 __all__ = [
     "CATALOGS",
@@ -56,6 +56,7 @@ __all__ = [
     "Lease",
     "MovePhase",
     "TableMove",
+    "TableRetirement",
     "add_companions",
     "apply_stored_counts",
     "build_contention_error",

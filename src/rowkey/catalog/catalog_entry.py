@@ -9,7 +9,7 @@ from enum import IntEnum
 from hashlib import sha256
 from math import isnan
 
-from rowkey.catalog.table_move import TableMove
+from rowkey.catalog.table_move import TableMove, TableRetirement
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
@@ -123,6 +123,7 @@ class CatalogEntry:
             stays, and names the table to use.
         moved_from: the table whose rows are moved to this one, through which alone it is used until
             the move is finished; empty if it is no target of a move.
+        retirement: which process retires earlier bucket counts.
     """
 
     declaration: str
@@ -137,6 +138,7 @@ class CatalogEntry:
     is_filling: bool = False
     move: TableMove | None = None
     moved_from: str = ""
+    retirement: TableRetirement = field(default_factory=TableRetirement)
 
     @classmethod
     def from_design(
@@ -225,13 +227,14 @@ class CatalogEntry:
         return has_all and (self.version > earlier.version or self._has_same_state(earlier))
 
     def _has_same_state(self, other: CatalogEntry) -> bool:
-        """Return whether an entry with the same generations has the same design, codes and move."""
+        """Return whether an entry with the same generations has the same design, codes and work."""
         states = [
             (
                 one.declaration,
                 one.codes,
                 [generation.phase for generation in one.generations],
                 one.move,
+                one.retirement,
             )
             for one in (self, other)
         ]

@@ -13,7 +13,7 @@ from rowkey.catalog.catalog_entry import (
     Generation,
     GenerationPhase,
 )
-from rowkey.catalog.table_move import MovePhase, TableMove
+from rowkey.catalog.table_move import MovePhase, TableMove, TableRetirement
 from rowkey.durable_files import compute_checksum
 from rowkey.errors import CorruptionError, Unavailable
 from rowkey.messages import format_value
@@ -66,6 +66,7 @@ def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = 
             else {"move": {**asdict(entry.move), "phase": entry.move.phase.value}}
         ),
         **({"moved_from": entry.moved_from} if entry.moved_from else {}),
+        **({"retirement": asdict(entry.retirement)} if entry.retirement.step else {}),
         "codes": {name: list(values) for name, values in entry.codes.items()},
     }
     return format_checksummed(document)
@@ -188,6 +189,7 @@ def _build_entry(document: dict[str, Any]) -> CatalogEntry:
         _check_bool(document.get("is_filling", False)),
         _build_move(document.get("move")),
         _check_text(document.get("moved_from", "")),
+        _build_retirement(document.get("retirement")),
     )
 
 
@@ -215,6 +217,15 @@ def _build_move(document: Any) -> TableMove | None:
         _check_text(document["mover"]),
         _check_whole_number(document["step"], min_value=0),
         _check_share(document.get("shadow_share", 0.0)),
+    )
+
+
+def _build_retirement(document: Any) -> TableRetirement:
+    """Return the record of a retirement that a JSON object describes."""
+    if document is None:
+        return TableRetirement()
+    return TableRetirement(
+        _check_text(document["mover"]), _check_whole_number(document["step"], min_value=0)
     )
 
 

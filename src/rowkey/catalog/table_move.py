@@ -1,4 +1,4 @@
-"""The record of a move: a table whose rows are being moved to a table with another design."""
+"""The records of work on a table: a move of its rows, and a retirement of bucket counts."""
 
 from __future__ import annotations
 
@@ -81,3 +81,23 @@ class TableMove:
             other.phase,
             other.is_target_primary,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TableRetirement:
+    """Which process retires earlier bucket counts of a table, in the table's catalog entry.
+
+    Args:
+        mover: identifies the process; empty if none does.
+        step: how often this record was written: another process sees by it that the mover lives.
+
+    >>> TableRetirement().advance(mover="a")
+    TableRetirement(mover='a', step=1)
+    """
+
+    mover: str = ""
+    step: int = 0
+
+    def advance(self, *, mover: str | None = None) -> TableRetirement:
+        """Return the record of the next step; a mover that is None stays."""
+        return TableRetirement(self.mover if mover is None else mover, self.step + 1)

@@ -23,6 +23,7 @@ from rowkey.errors import Conflict, DesignRefused, InvalidArgument, RowError
 from rowkey.messages import pluralize
 from rowkey.move.copy_progress import CopyProgress, load_progress, save_progress
 from rowkey.move.move_record import MoveRecord
+from rowkey.move.mover_lock import MoverLock
 from rowkey.move.rate_limit import RateLimit
 from rowkey.move.table_pass import TablePass
 from rowkey.progress import ReportProgress, ignore_progress
@@ -106,33 +107,36 @@ class BucketRetirement:
 
         Raises:
             DesignRefused: a field is the cell timestamp, or a family keeps deleted cells.
-            Conflict: another change of the table is under way, the number of buckets is changed
-                meanwhile, or cells cannot be moved with their rows.
+            Conflict: another process retires numbers of the table, or another change of it is under
+                way; the number of buckets is changed meanwhile; or cells cannot be moved with their
+                rows.
             Unavailable: the catalog or the engine does not answer; call it again to go on.
 
         Cost: two reads of the whole table, four more of the rows that move, two writes of them, and
             a major compaction.
         """
-        entry = self._tracker.lease.renew_entry()
-        self._check(entry)
-        before = self._tracker.build_state(entry)
-        moved_rows = 0
-        if len(entry.live_generations) == 1:
-            return _build_result(before, before, moved_rows)
-        if before.has_several_counts:
-            if not entry.copied_generations:
-                self._keep_deletes(entry)
-                self._wait(entry)  # until no client writes under an earlier number
-                self._run_pass(_CopyPass, entry)
-                entry = self._advance(entry, GenerationPhase.COPIED)
-            moved_rows = self._remove_rows(entry)
-            self._drop_deletes()
-            self._tracker.store.flush()
-            self._tracker.store.compact()  # a later number may put rows where these stood
-        after = self._advance(entry, GenerationPhase.RETIRED)
-        self._forget_progress()
-        reconcile_attributes(self.table.catalog, self._record.source, self._tracker.store)
-        return _build_result(before, self._tracker.build_state(after), moved_rows)
+        self._check(self._tracker.lease.renew_entry())
+        with MoverLock(self._record, self.pause, "retirement") as self._lock:
+            entry = self._tracker.lease.renew_entry()
+            self._check(entry)
+            before = self._tracker.build_state(entry)
+            moved_rows = 0
+            if len(entry.live_generations) == 1:
+                return _build_result(before, before, moved_rows)
+            if before.has_several_counts:
+                if not entry.copied_generations:
+                    self._keep_deletes(entry)
+                    self._wait(entry)  # until no client writes under an earlier number
+                    self._run_place_pass(_CopyPass, entry)
+                    entry = self._advance(entry, GenerationPhase.COPIED)
+                moved_rows = self._empty_earlier_places(entry)
+                self._drop_deletes()
+                self._tracker.store.flush()
+                self._tracker.store.compact()  # a later number may put rows where these stood
+            after = self._advance(entry, GenerationPhase.RETIRED)
+            self._forget_progress()
+            reconcile_attributes(self.table.catalog, self._record.source, self._tracker.store)
+            return _build_result(before, self._tracker.build_state(after), moved_rows)
 
     def _check(self, entry: CatalogEntry) -> None:
         """Raise unless earlier numbers of the table can be retired now."""
@@ -172,12 +176,13 @@ class BucketRetirement:
             _require_same_generations(self._record.source, now, entry)
             return now.advance_earlier_generations(phase)
 
-        return self._record.change(advance)
+        return self._lock.change(advance)
 
-    def _run_pass(self, kind: type[_PlacePass], entry: CatalogEntry) -> _PlacePass:
+    def _run_place_pass(self, kind: type[_PlacePass], entry: CatalogEntry) -> _PlacePass:
         """Run a pass over all rows of the table; return it."""
 
         def check() -> None:
+            self._lock.check()
             now = self._tracker.lease.get_entry()
             _require_same_generations(self._record.source, now, entry)
 
@@ -195,6 +200,7 @@ class BucketRetirement:
 
     def _keep_deletes(self, entry: CatalogEntry) -> None:
         """Let compactions keep deletes, so that they hide cells that are copied later."""
+        self._lock.check()
         store = self._tracker.store
         attributes = store.families_and_attributes[1]
         if PURGE_DELAY_ATTRIBUTE not in attributes:
@@ -203,6 +209,7 @@ class BucketRetirement:
 
     def _drop_deletes(self) -> None:
         """Let compactions drop deletes again."""
+        self._lock.check()
         store = self._tracker.store
         attributes = dict(store.families_and_attributes[1])
         if attributes.get(PURGE_DELAY_ATTRIBUTE) == KEEP_ALL_DELETES:
@@ -212,12 +219,12 @@ class BucketRetirement:
     def _forget_progress(self) -> None:
         save_progress(self.table.catalog, self._record.source, None, PROGRESS_NOTE)
 
-    def _remove_rows(self, entry: CatalogEntry) -> int:
+    def _empty_earlier_places(self, entry: CatalogEntry) -> int:
         """Remove all rows from earlier places; return how many."""
         removed_rows = 0
         for _ in range(MAX_PASSES):
             self._wait(entry)  # until no client reads as before the copy was complete
-            done = self._run_pass(_RemovePass, entry)
+            done = self._run_place_pass(_RemovePass, entry)
             removed_rows += done.removed_rows
             if not done.late_rows:
                 return removed_rows
@@ -372,13 +379,18 @@ class _PlacePass(TablePass):
             missing = self._find_missing(displaced)
             if not missing:
                 return
-            self._state.writer.send_mutations(missing, sync=self._sync)
+            self._send_mutations(missing)
             keys = [one.row for one in displaced]
             displaced = self._find_displaced(self._source_store.get(keys, ALL_VERSIONS))
         row = to_string_binary(missing[0].row)
         what = f"a delete hides each of {MAX_ATTEMPTS} copies of its cells from an earlier place"
         remedy = "Run a major compaction, which removes the delete, then try again."
         raise Conflict(f"row key {row}", what, remedy=remedy)
+
+    def _send_mutations(self, mutations: Sequence[RowCells]) -> None:
+        """Write mutations if this process may still write: their rows were read some time ago."""
+        self._check()
+        self._state.writer.send_mutations(mutations, sync=self._sync)
 
     def _find_missing(self, displaced: Iterable[_Displacement]) -> list[RowCells]:
         """Return the copies of cells that their current places lack, newer versions considered."""
@@ -426,7 +438,7 @@ class _RemovePass(_PlacePass):
         late_keys = {one.row for one in late}
         removed = [one for one in displaced if one.row not in late_keys]
         deletes = [RowCells(one.row, _delete_columns(one.copies)) for one in removed]
-        self._state.writer.send_mutations(deletes, sync=self._sync)
+        self._send_mutations(deletes)
         with self._lock:
             self.late_rows += len(late)
             self.removed_rows += len(removed)

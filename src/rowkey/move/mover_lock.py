@@ -1,4 +1,4 @@
-"""The lock of a move: one process at a time works on it, and clients see that it lives."""
+"""The lock of a move or a retirement: one process at a time works on it, and is seen to live."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from rowkey.boottime import read_boottime_s
 from rowkey.errors import Conflict, RowkeyError
 
 if TYPE_CHECKING:
-    from rowkey.catalog import CatalogEntry
+    from rowkey.catalog import CatalogEntry, TableMove, TableRetirement
     from rowkey.move.move_record import MoveRecord
 
 BEAT_INTERVAL_S = 3.0
@@ -24,20 +25,26 @@ have stopped."""
 
 
 class MoverLock:
-    """Held by the process that works on a move, in a `with` block.
+    """Held by the process that works on a move or a retirement, in a `with` block.
 
     A sign of life is a new step in the record. Another process takes the lock over once it has seen
     no step for `LIFETIME_S`, by its own clock; the holder stops to write earlier than that.
 
     Args:
         pause: waits for a number of seconds.
+        task: what it works on: the field of the catalog entry that has the lock.
 
     Raises:
-        Conflict: another process works on the move.
+        Conflict: another process works on it.
     """
 
-    def __init__(self, record: MoveRecord, pause: Callable[[float], None] = time.sleep) -> None:
-        self.record, self._pause = record, pause
+    def __init__(
+        self,
+        record: MoveRecord,
+        pause: Callable[[float], None] = time.sleep,
+        task: Literal["move", "retirement"] = "move",
+    ) -> None:
+        self.record, self._pause, self._task = record, pause, task
         self._name = secrets.token_hex(8)
         self._beaten_at_s = 0.0
         self._is_lost = False
@@ -47,22 +54,24 @@ class MoverLock:
     def __enter__(self) -> Self:
         seen, since = None, read_boottime_s()
         while True:
-            move = self.record.read()
-            if move is None:
+            task = self._find_task(self.record.read_entry())
+            if task is None:
                 what = "another process has ended this move"
                 remedy = "See rowkey move status."
                 raise Conflict(f"table {self.record.source}", what, remedy=remedy)
-            if not move.mover or (
-                move.step == seen and read_boottime_s() - since > LIFETIME_S + BEAT_INTERVAL_S
+            if not task.mover or (
+                task.step == seen and read_boottime_s() - since > LIFETIME_S + BEAT_INTERVAL_S
             ):
                 break
-            if seen is not None and move.step != seen:
-                what = "another process works on this move"
-                remedy = "Wait until it ends, or stop it; rowkey move status shows the progress."
+            if seen is not None and task.step != seen:
+                what = f"another process works on this {self._task}"
+                remedy = "Wait until it ends, or stop it."
+                if self._task == "move":
+                    remedy += " rowkey move status shows the progress."
                 raise Conflict(f"table {self.record.source}", what, remedy=remedy)
-            seen = move.step
+            seen = task.step
             self._pause(BEAT_INTERVAL_S / 4)
-        self._write_step(move.step, self._name)
+        self._write_step(task.step, self._name)
         self._thread.start()
         return self
 
@@ -70,7 +79,7 @@ class MoverLock:
         self._closed.set()
         self._thread.join()
         if not self._is_lost:
-            self.change(_advance(mover=""))
+            self.change(partial(self._advance, mover=""))
 
     def check(self) -> None:
         """Raise unless this process still holds the lock for some seconds.
@@ -79,7 +88,7 @@ class MoverLock:
             Conflict: another process has taken over, or may do so.
         """
         if self._is_lost or read_boottime_s() - self._beaten_at_s > LIFETIME_S:
-            what = "this process was stopped for so long that another one may work on the move"
+            what = "this process was stopped for so long that another one may work on the table"
             raise Conflict(f"table {self.record.source}", what, remedy="Run the command again.")
 
     def change(self, change: Callable[[CatalogEntry], CatalogEntry]) -> CatalogEntry:
@@ -90,7 +99,8 @@ class MoverLock:
         """
 
         def change_own(entry: CatalogEntry) -> CatalogEntry:
-            if entry.move is not None and entry.move.mover != self._name:
+            task = self._find_task(entry)
+            if task is not None and task.mover != self._name:
                 self._is_lost = True
                 self.check()
             return change(entry)
@@ -102,11 +112,11 @@ class MoverLock:
         started_s = read_boottime_s()
 
         def take(entry: CatalogEntry) -> CatalogEntry:
-            move = entry.move
-            if move is None or move.step != expected_step:
-                what = "another process has begun to work on this move"
+            task = self._find_task(entry)
+            if task is None or task.step != expected_step:
+                what = f"another process has begun to work on this {self._task}"
                 raise Conflict(f"table {self.record.source}", what, remedy="Try again later.")
-            return replace(entry, move=move.advance(mover=name))
+            return self._advance(entry, mover=name)
 
         self.record.change(take)
         self._beaten_at_s = started_s
@@ -116,18 +126,21 @@ class MoverLock:
         while not self._closed.wait(BEAT_INTERVAL_S):
             started_s = read_boottime_s()
             try:
-                self.change(_advance())
+                self.change(self._advance)
             except RowkeyError:  # tried again; `check` raises once it is too late
                 if self._is_lost:
                     return
                 continue
             self._beaten_at_s = started_s
 
+    def _find_task(self, entry: CatalogEntry) -> TableMove | TableRetirement | None:
+        """Return the record that has the lock; None if the move is finished."""
+        return entry.move if self._task == "move" else entry.retirement
 
-def _advance(mover: str | None = None) -> Callable[[CatalogEntry], CatalogEntry]:
-    """Return a change to the next step of the record, if the move is not finished."""
-
-    def change(entry: CatalogEntry) -> CatalogEntry:
-        return entry if entry.move is None else replace(entry, move=entry.move.advance(mover=mover))
-
-    return change
+    def _advance(self, entry: CatalogEntry, mover: str | None = None) -> CatalogEntry:
+        """Return the entry with the next step of the record, if the move is not finished."""
+        task = self._find_task(entry)
+        if task is None:
+            return entry
+        changed: dict[str, Any] = {self._task: task.advance(mover=mover)}
+        return replace(entry, **changed)
