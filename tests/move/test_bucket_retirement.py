@@ -30,9 +30,10 @@ from table.clients import (
     retire_buckets,
     set_buckets,
 )
+from table.live_cursors import share_table
 
 if TYPE_CHECKING:
-    from rowkey.table import Table
+    from rowkey.table import Scan, Table
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 
@@ -306,19 +307,62 @@ def test_an_interrupted_retirement_is_continued_and_loses_nothing_at_any_write(
     assert stop > 10
 
 
-def test_a_scan_that_began_before_rows_moved_returns_each_row_once(tmp_path: Path) -> None:
-    """A scan without a snapshot continues under the new entry before rows are removed."""
-    url = f"memory:{tmp_path}"
-    with open_client(build_design(), url, ManualClock()) as table:
-        table.engine.is_shared = True  # type: ignore[misc]
-        put_all(table, ROWS)
-        set_buckets(table, 32)
-        found = []
-        for number, row in enumerate(table.scan()):
-            found.append(row)
-            if number == 20:
-                retire_buckets(table)
-        assert sort_by_key(ROWS) == found
+def count_rows(scan: Scan) -> int:
+    """Count the rows of a scan."""
+    return scan.count()
+
+
+def read_columns(scan: Scan) -> int:
+    """Count the rows of a scan that is read by columns."""
+    return int(scan.to_arrow().num_rows)
+
+
+def read_rows(scan: Scan) -> int:
+    """Count the rows of a scan that returns each once, in order."""
+    found = list(scan)
+    assert sort_by_key(ROWS) == found
+    return len(found)
+
+
+@pytest.mark.parametrize("read", [read_rows, read_columns, count_rows])
+@pytest.mark.parametrize("begins_after_change", [True, False])
+def test_a_scan_that_began_before_rows_moved_returns_each_row_once(
+    read: Callable[[Scan], int],
+    begins_after_change: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whichever read is late over a whole retirement, the scan finds what it was to find."""
+    monkeypatch.setattr("rowkey.table.scans.blocks.BLOCK_ROWS", 5)
+    for late_read in range(1, 90, 1 if IS_LONG else 17):
+        url, time = f"memory:{tmp_path}-{late_read}", ManualClock()
+        with (
+            open_client(build_design(), url, time) as table,
+            open_client("logs", url, time) as other,
+        ):
+            put_all(table, ROWS)
+            if begins_after_change:
+                set_buckets(other, 32)
+                table.lease.renew_entry()
+
+            def renew(now: Progress, table: Table = table) -> None:
+                if now.phase == "copy":
+                    table.lease.renew_entry()  # the last time that it asks by itself
+
+            reads, late = count(1), late_read
+
+            def be_late(
+                reads: Iterator[int] = reads, late: int = late, other: Table = other
+            ) -> None:
+                if next(reads) == late:
+                    other.lease.renew_entry()
+                    if not begins_after_change:
+                        set_buckets(other, 32)
+                    retire_buckets(other, progress=renew)
+
+            with monkeypatch.context() as patch:
+                share_table(table, patch, be_late)
+                assert 90 == read(table.scan())
 
 
 def test_a_delete_that_a_compaction_has_dropped_hides_the_copies_all_the_same(

@@ -18,6 +18,7 @@ import rowkey
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import Unavailable
 from table.clients import ManualClock, open_client, set_buckets
+from table.live_cursors import share_table
 
 if TYPE_CHECKING:
     from rowkey.table import Scan, Table
@@ -182,6 +183,28 @@ def test_undeclared_cells_are_counted_once_across_a_bucket_change(
         assert (400, 400, 0) == (
             summary.cell_count, summary.row_count, summary.undeclared_row_count,
         )  # fmt: skip
+
+
+def test_an_undecodable_row_of_a_group_that_is_read_again_is_counted_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """If the bucket count changes before the last read, the last group has been read by then."""
+    with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 30, monkeypatch) as table:
+        table.store.mutate([RowCells(b"\1zz", [Cell("d", b"size", 1, b"1")])])
+        reads: list[int] = []
+
+        def change_before_last() -> None:
+            reads.append(len(table.buckets.parts[0].live_counts))
+            if len(reads) == 2 * read_count:
+                set_buckets(table, 7)
+
+        read_count = 0
+        share_table(table, monkeypatch, change_before_last)
+        scan = table.scan(limit=40, skip_undecodable=True)
+        for _ in range(2):
+            assert (make_rows(30), 1) == (list(scan), scan.undecodable_rows.row_count)
+            read_count = read_count or len(reads)
+        assert {1, 2} == {*reads}
 
 
 def test_a_scan_fails_if_no_order_covers_both_bucket_counts(

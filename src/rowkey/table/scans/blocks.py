@@ -76,26 +76,30 @@ def batch_rows(scan: Scan, rows: Iterator[dict[str, Any]], size: int) -> Iterato
 def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
     """Yield the rows of all ranges as batches, merged; one block of each range is in memory.
 
-    Once the bucket counts of the table have changed, the remaining rows are read one by one. What
-    the scan counts is then counted again at the end, as blocks were read that were not returned.
+    Once the bucket counts of the table have changed, the remaining rows are read one by one, also
+    those of the last block: they may have been moved while it was read. What the scan counts is
+    then counted again at the end, as blocks were read that were not returned.
     """
     if limit == 0:
         return
     rows_left, batch = limit, None
     with ExitStack() as stack:
-        for rows in _merge_runs(_open_runs(scan, stack, limit), is_descending=scan.is_reverse):
+        merged = _merge_runs(_open_runs(scan, stack, limit), is_descending=scan.is_reverse)
+        while True:
+            rows = next(merged, None)
+            if scan.is_outdated:
+                break
+            if rows is None:
+                return
             batch = rows if rows_left is None else rows.slice(0, rows_left)
-            if batch.num_rows:
-                yield batch
+            yield batch
             if rows_left is not None:
                 rows_left -= batch.num_rows
                 if not rows_left:
                     return
-            if scan.is_outdated:
-                break
-        else:
-            return
-    (last,) = to_row_dicts(scan, batch.slice(batch.num_rows - 1))
+    last = None
+    if batch is not None:
+        (last,) = to_row_dicts(scan, batch.slice(batch.num_rows - 1))
     scan.resume_after(last)
     yield from batch_rows(scan, scan.read_remaining_rows(rows_left), BLOCK_ROWS)
     if scan.needs_summaries:
@@ -136,7 +140,7 @@ def count_rows(scan: Scan) -> int:
             count += rows.num_rows
             if scan.is_outdated:
                 break
-        else:
+        if not scan.is_outdated:
             return count
     scan.resume_after(None)
     scan.restart_summaries()

@@ -241,7 +241,7 @@ class Scan:
         at once; with a limit, as many of each range of such keys.
         """
         self.undeclared_cells.clear()
-        self.undecodable_rows.clear()
+        self.undecodable_rows.forget_after(0)
         self._last_row = None
         is_first_of_all = self.start_token is None and not self.bound_read.bounds
         if is_first_of_all and self.needs_summaries and self.limit != 0:
@@ -511,32 +511,32 @@ class Scan:
             raise add_skip_hint(problem) from None
 
     def _filter_rows(self, stack: ExitStack) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
-        """Yield the rows that meet every condition, with their items."""
+        """Yield the rows that meet every condition, with their items.
+
+        They are read in groups, the first of one row, then larger ones. A group that was not read
+        before the bucket counts changed is read again: rows of it may have been moved meanwhile.
+        """
         last: ScanItem | None = None
-        for decoded in self._decode_items(stack):
-            for item, row in decoded:
+        items = read_items(self, stack)
+        decode = self._decode_one_by_one if self.needs_summaries else self._decode_together
+        for size in yield_group_sizes(None if self.needs_sort else self.limit):
+            left_out_count = self.undecodable_rows.row_count
+            some = list(islice(items, size))
+            if self.is_outdated:
+                stack.close()
+                self.undecodable_rows.forget_after(left_out_count)
+                self.resume_after(last)
+                yield from self._filter_rows(stack)
+                return
+            if not some:
+                return
+            for item, row in decode(some):
                 last = item
                 if not self.residual or self.residual(row):
                     yield item, row
             if self.should_stop is not None and self.should_stop():
                 self.was_stopped, self.last_item = True, last or self.last_item
                 return
-            if self.is_outdated:
-                stack.close()
-                self.resume_after(last)
-                yield from self._filter_rows(stack)
-                return
-
-    def _decode_items(
-        self, stack: ExitStack
-    ) -> Iterator[Iterator[tuple[ScanItem, dict[str, Any]]]]:
-        """Yield groups of decoded rows with their items, the first of one row, then larger ones."""
-        items = read_items(self, stack)
-        decode = self._decode_one_by_one if self.needs_summaries else self._decode_together
-        for size in yield_group_sizes(None if self.needs_sort else self.limit):
-            if not (some := list(islice(items, size))):
-                return
-            yield decode(some)
 
     @property
     def needs_summaries(self) -> bool:

@@ -45,9 +45,9 @@ class UndecodableRows:
         if len(self.samples) < MAX_UNDECODABLE_SAMPLES:
             self.samples.append(UndecodableRow(row_key, str(problem)))
 
-    def clear(self) -> None:
-        """Forget all rows, to count again."""
-        self.row_count, self.samples = 0, []
+    def forget_after(self, row_count: int) -> None:
+        """Forget all rows after the first ones, to count them again."""
+        self.row_count, self.samples = row_count, self.samples[:row_count]
 
 
 def skip_undecodable_keys(cursor: Cursor, key: Key, skipped: UndecodableRows) -> Iterator[RowCells]:
