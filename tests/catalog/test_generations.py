@@ -93,6 +93,24 @@ def test_an_entry_keeps_its_retired_generations_and_the_attributes_do_not() -> N
     assert not replace(entry, version=9).is_successor_of(retired)
 
 
+@pytest.mark.parametrize(
+    ("phase", "version"), [(None, 2), (GenerationPhase.COPIED, 3), (GenerationPhase.RETIRED, 3)]
+)
+def test_only_an_entry_with_a_retirement_has_a_format_that_earlier_versions_refuse(
+    phase: GenerationPhase | None, version: int
+) -> None:
+    """They would take a generation whose rows are being removed for one that has rows."""
+    entry = FIRST.announce_generation({0: 32}, (), 0).activate_generation()
+    if phase is not None:
+        entry = entry.advance_earlier_generations(phase)
+    stored = format_entry(entry, "logs", 1).encode()
+    assert version == parse_checksummed(stored, "f")["format"]
+    assert replace(entry, version=1) == parse_entry(stored, "logs", "f")
+    later = format_checksummed({**parse_checksummed(stored, "f"), "format": 4})
+    with pytest.raises(Unavailable, match="format version 4; expected version 2 or 3"):
+        parse_entry(later.encode(), "logs", "f")
+
+
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=4))
 def test_a_catalog_entry_is_restored_from_table_attributes(times: list[float]) -> None:
     """A table's attributes restore its generations, counts and times."""

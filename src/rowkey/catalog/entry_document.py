@@ -20,6 +20,10 @@ from rowkey.messages import format_value
 
 FORMAT_VERSION = 2
 """Version of the document; it changes when a field is renamed or means something else."""
+RETIREMENT_FORMAT_VERSION = 3
+"""Version of a document with the phase of a generation, which earlier code would ignore: it would
+take a generation whose rows are being removed for one under which rows are stored."""
+READABLE_VERSIONS = (FORMAT_VERSION, RETIREMENT_FORMAT_VERSION)
 
 
 RESTORE_HINT = (
@@ -36,8 +40,9 @@ def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = 
         version: the version it is written as.
         write_id: distinguishes two writes of one entry and version; readers ignore it.
     """
+    has_phase = any(one.phase > GenerationPhase.LIVE for one in entry.generations)
     document = {
-        "format": FORMAT_VERSION,
+        "format": RETIREMENT_FORMAT_VERSION if has_phase else FORMAT_VERSION,
         "table": table,
         "version": version,
         **({"mark": write_id} if write_id else {}),
@@ -100,11 +105,11 @@ def parse_checksummed(
     if not isinstance(document, dict):
         what = f"the document is {format_value(document)}, not a JSON object"
         raise Unavailable(file_name, what, remedy=damage_remedy)
-    if document.get("format", FORMAT_VERSION) != FORMAT_VERSION:
+    if document.get("format", FORMAT_VERSION) not in READABLE_VERSIONS:
         _raise_unavailable(
             file_name,
             f"the document has the format version {format_value(document['format'])}",
-            f"version {FORMAT_VERSION}",
+            f"version {' or '.join(map(str, READABLE_VERSIONS))}",
             "Use the version of rowkey that wrote it.",
         )
     stored = document.pop("checksum", None)
