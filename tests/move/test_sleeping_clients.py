@@ -175,6 +175,18 @@ def test_a_write_by_a_suspended_client_is_in_the_active_table(
     check_write_that_slept(write, first, last, f"memory:{tmp_path}")
 
 
+@pytest.mark.parametrize("write", ["put", "batch", "load"])
+@pytest.mark.parametrize(("first", "last"), [(0, 2), (0, 3), (1, 2)])
+def test_a_write_by_a_suspended_client_is_in_a_target_that_packs_fields(
+    write: str, first: int, last: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row is copied to the target whole: a change of some fields does not tell its cells."""
+    packed = {one: {**FIELDS[one], "pack": "p"} for one in ("note", "hits")}
+    design = rowkey.Design("logs", "[host][ts]", fields={**FIELDS, **packed})
+    monkeypatch.setattr("move.test_sleeping_clients.NEW", design)
+    check_write_that_slept(write, first, last, f"memory:{tmp_path}")
+
+
 def check_increment_at_a_cut_over(url: str, *, is_told: bool) -> None:
     """Increment a field in a thread that stands still before the change, while a move cuts over.
 

@@ -133,7 +133,7 @@ def _encode_load_keys(design: Design, rows: pa.RecordBatch) -> list[bytes]:
 def _reads_all_rows(written: WriteState, state: WriteState) -> bool:
     """Return whether rows were written to all tables that are written now, and are read there."""
     return all(
-        any(one.reads_rows_of(other) for other in written.load_order) for one in state.load_order
+        any(one.reads_rows_of(other) for other in written.all_states) for one in state.all_states
     )
 
 
