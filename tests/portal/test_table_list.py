@@ -155,7 +155,7 @@ def test_files_are_checked_before_the_first_visit(
     monkeypatch.setattr(check, "CHECK_PAUSE_S", 0.0)
     app = build_many(tmp_path)
     portal = app.state.portal
-    portal.checker._check_all()
+    portal.checker._check_files()
     page = list_tables(portal, TableQuery(sort="findings", is_descending=True))
     assert all(row.checked is not None for row in page.rows)
 

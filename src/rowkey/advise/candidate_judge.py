@@ -158,11 +158,11 @@ class CandidateJudge:
         if simulation.design is self.design:
             judged.design = self.full_design  # its findings tell which reads a companion serves
         if not self.design.reads:
-            judged.read_cost = float(sum(map(partial(self._count_ranges, judged), self._reads)))
+            judged.read_cost = float(sum(map(partial(self._weigh_ranges, judged), self._reads)))
         return judged
 
-    def _count_ranges(self, judged: JudgedDesign, read: ExampleRead) -> float:
-        """Return how many ranges an assumed read asks; each row is one if the key is no help."""
+    def _weigh_ranges(self, judged: JudgedDesign, read: ExampleRead) -> float:
+        """Return the ranges that an assumed read asks, or all rows, with the penalty of a sort."""
         plan = plan_read(judged.design.key, read.bounds, read.order)
         ranges = self.row_count if plan.residual_fields else plan.fan_out
         return ranges * (SORT_PENALTY if plan.needs_sort else 1)

@@ -182,7 +182,7 @@ def _measure_overwrites(designs: Sequence[ComparedDesign]) -> Measure:
 
 
 def _build_overwrite_figure(design: ComparedDesign) -> Figure:
-    """Return how many events overwrote a row; no figure if events share rows by design."""
+    """Return the figure of events that overwrote a row; it has no value if they share rows."""
     layout = design.design.layout
     if layout.has_shared_rows:
         reason = Message(

@@ -194,7 +194,7 @@ def _explain_unknown_size(design: Design, family: str) -> Message:
 
 
 def estimate_needed_servers(simulation: Simulation) -> ResourceFigure:
-    """Return how many servers bear the load, and hold the regions of one copy of the table.
+    """Return the servers that bear the load and hold one copy, with a formula or a reason.
 
     Unknown without a declared rate, and where no number of servers takes enough off one region.
 

@@ -141,8 +141,9 @@ class _SampledLoad:
         """Return the field of the key with the most frequent value.
 
         Returns:
-            Its name, the number of each row's value, and the value as text; None if no value of a
-            field that is no time occurs twice as often as the mean value.
+            Its name, for each row an integer code of its value (equal values have equal codes), and
+            the value as text; None if no value of a field that is no time occurs twice as often as
+            the mean value.
         """
         found: tuple[float, str, np.ndarray[Any, Any]] | None = None
         for name in self._design.key.fields:

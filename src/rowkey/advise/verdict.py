@@ -666,10 +666,10 @@ def _describe_read(design: Design, read: DeclaredRead, cost: ReadCost, *, is_sca
     answer = Message(
         "verdict.read_cost",
         "an answer reads {rows} in {ranges} and {regions} for {returned} returned, on average",
-        rows=_count_rows(design, cost.read_rows),
-        ranges=_count_ranges(cost.fan_out[0]),
-        regions=_count_regions(cost.regions[0]),
-        returned=_count_rows(design, cost.returned_rows),
+        rows=_format_row_count(design, cost.read_rows),
+        ranges=_format_range_count(cost.fan_out[0]),
+        regions=_format_region_count(cost.regions[0]),
+        returned=_format_row_count(design, cost.returned_rows),
     )
     if not is_scan:
         return answer
@@ -677,7 +677,7 @@ def _describe_read(design: Design, read: DeclaredRead, cost: ReadCost, *, is_sca
         return Message(
             "verdict.read_limited_scan",
             "nothing in the key narrows it, so it scans the table until it has {rows}; {answer}",
-            rows=_count_rows(design, read.limit),
+            rows=_format_row_count(design, read.limit),
             answer=answer,
         )
     return Message("verdict.read_scan", "it scans the whole table; {answer}", answer=answer)
@@ -693,7 +693,7 @@ def _find_used_servers(simulation: Simulation) -> np.ndarray[Any, Any]:
     return used
 
 
-def _count_rows(design: Design, number: float) -> Message:
+def _format_row_count(design: Design, number: float) -> Message:
     """Return a number of rows as text: of events, where they share rows."""
     if design.layout.has_shared_rows:
         if number == 1:
@@ -704,14 +704,14 @@ def _count_rows(design: Design, number: float) -> Message:
     return Message("count.rows", "{number} rows", number=format_mean(number))
 
 
-def _count_ranges(number: float) -> Message:
+def _format_range_count(number: float) -> Message:
     """Return a number of ranges as text."""
     if number == 1:
         return Message("count.range", "1 range")
     return Message("count.ranges", "{number} ranges", number=format_mean(number))
 
 
-def _count_regions(number: float) -> Message:
+def _format_region_count(number: float) -> Message:
     """Return a number of regions as text."""
     if number == 1:
         return Message("count.region", "1 region")

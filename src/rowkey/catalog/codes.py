@@ -53,7 +53,11 @@ class CodeSnapshot(Dictionary):
         return len(self.values.get(name, ()))
 
     def find_value(self, name: str, number: int) -> Value:
-        """Return the value of a field that has an id."""
+        """Return the value that the catalog gave an id.
+
+        Raises:
+            InvalidArgument: the catalog lists no value with this id.
+        """
         values = self.values.get(name, [])
         if not 1 <= number <= len(values):
             what = f"the catalog lists no value with the id {number} for code({name})"

@@ -150,7 +150,11 @@ def restore_entry(
 
 
 def _read_design(table: str, attributes: Mapping[str, str]) -> Design:
-    """Return the design that a table's attributes hold, with the table's current name."""
+    """Return the design that a table's attributes hold, with the table's current name.
+
+    Raises:
+        Unavailable: attributes are missing, changed, or of a later version.
+    """
     if (
         not {GENERATION_ATTRIBUTE, DECLARATION_HASH_ATTRIBUTE, DESIGN_ATTRIBUTE}
         <= attributes.keys()

@@ -168,7 +168,7 @@ def _pair_with_previous(
 
 
 def _build_head(number: int, cells: Sequence[BlockCell], family: bytes) -> bytes:
-    """Return the number of an encoding and the bytes of all cells before it."""
+    """Return the head of an encoded block: the encoding's id, and the cells' plain size."""
     fixed_bytes = compute_block_bytes(0, len(family), 0, 0)
     variable_bytes = sum(
         [len(row) + len(qualifier) + len(value) for row, qualifier, _, value in cells]

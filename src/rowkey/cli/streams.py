@@ -93,7 +93,7 @@ def wrap_standard_streams() -> Iterator[None]:
 
 
 def _wrap_output(stream: TextIO | None) -> TextIO:
-    """Return standard output wrapped so that its write errors name it; other streams unchanged."""
+    """Wrap standard output so that write errors name it, if it is a file; a stub if it is None."""
     if stream is None:
         missing_output = cast("Any", _MissingOutput())
         return io.TextIOWrapper(missing_output, encoding="utf-8", write_through=True)

@@ -253,7 +253,7 @@ def _build_remarks(design: Design) -> Iterator[str]:
 def _describe_read(
     design: Design, read: DeclaredRead, facts: Mapping[str, FieldFacts]
 ) -> ReadProperties:
-    """Return the properties of a read that is planned with example values."""
+    """Return the properties of a read by example values; of one that fails, with the error."""
     try:
         plan = plan_read(
             design.build_example_key(),

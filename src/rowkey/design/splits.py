@@ -229,7 +229,11 @@ def _parse_split_keys(texts: Any, path: str, mistakes: Mistakes) -> tuple[bytes,
 
 
 def _parse_split_key(text: Any) -> bytes:
-    """Return one split key as bytes, or None if it is invalid."""
+    """Return one split key as bytes.
+
+    Raises:
+        InvalidArgument: it is not text, or has a malformed escape.
+    """
     if not isinstance(text, str):
         raise InvalidArgument(
             "", f"{format_value(text)} is not a split key", r"text, in which \xNN stands for a byte"

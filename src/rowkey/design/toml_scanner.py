@@ -261,7 +261,7 @@ class _Scanner:
         self.offset += len(token)
 
     def note_position(self, path: KeyPath, offset: int | None = None) -> None:
-        """Record where a path begins, unless it is known."""
+        """Record where a path begins, unless it is known; raise if there are too many."""
         self.positions.setdefault(
             path, self.find_position(self.offset if offset is None else offset)
         )

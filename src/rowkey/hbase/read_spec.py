@@ -207,7 +207,7 @@ class ScanSpec:
         return (self.start > self.stop) != self.reverse
 
     def has_row(self, row: bytes) -> bool:
-        """Return whether a row key is in the range; not for hbase:meta, as above.
+        """Return whether a row key is in the range; not for hbase:meta, as for `is_empty`.
 
         >>> ScanSpec(b"a", b"c", include_start=False).has_row(b"b"), ScanSpec(b"a").has_row(b"")
         (True, False)

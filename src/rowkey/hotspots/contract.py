@@ -55,6 +55,8 @@ class Cause(ABC):
     ) -> CauseFinding | None:
         """Return the cause if the design, its facts and sampled keys predict it; else None.
 
+        The default does without the sampled keys.
+
         Args:
             design: the design.
             facts: the facts of its fields.

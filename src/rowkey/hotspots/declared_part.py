@@ -46,7 +46,7 @@ class DeclaredGrowth:
 def measure_declared_growth(
     design: Design, rows: pa.RecordBatch, density: TimeDensity | None, grows: str | None
 ) -> DeclaredGrowth:
-    """Return how many times as many values fields have in the table as in a sample of it.
+    """Return by which factors the table has more values of fields than a sample of it.
 
     What `distinct` of some fields leaves of the declared rate is more values of the entity. That is
     the field of which the sample has a part; where the declared rate is that of more entities, the

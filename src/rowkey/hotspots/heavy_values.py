@@ -242,7 +242,7 @@ class HotValue:
     """A value that took a large share of the sampled events.
 
     Args:
-        code: the number of the value.
+        code: the integer code of the value, as in `codes`.
         share: its share of the events.
         region: the region that holds most of its rows.
         region_share: their share of its rows.

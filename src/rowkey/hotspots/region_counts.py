@@ -28,7 +28,7 @@ class RegionCounts:
 
     Args:
         region_count: how many regions there are.
-        windows: the number of each window that has operations, ascending, each once.
+        windows: the index of each window that has operations, ascending, each once.
         starts: where the entries of each window begin.
         regions: the region of each entry, ascending within its window.
         counts: the operations of each entry, at least one.

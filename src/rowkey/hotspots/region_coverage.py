@@ -221,7 +221,7 @@ def has_many_empty(empty_count: int, regions: int) -> bool:
 
 
 def count_unwritten_regions(keys: Sequence[bytes], regions: int) -> tuple[int, int] | None:
-    """Return how many regions split at quantiles of earlier keys get none of the later keys.
+    """Return how many regions split at quantiles of earlier keys get no later key, of how many.
 
     Args:
         keys: row keys in the order of arrival; the first half are the earlier ones.

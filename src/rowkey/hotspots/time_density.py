@@ -72,7 +72,7 @@ class TimeDensity:
 
     @property
     def sample_factor(self) -> float:
-        """Return how many more events the table has in the time of the sample."""
+        """Return how many times as many events the table has in the time of the sample."""
         return 1.0 if self.has_bursts else self.rate / self.sample_rate
 
     def count_events(self, span: float) -> float:

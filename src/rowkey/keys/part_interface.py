@@ -154,6 +154,8 @@ class Part(ABC):
     def count_reachable(self, step: int) -> int | None:
         """Return how many byte strings the part has if its numbers are multiples of a step.
 
+        The default ignores the step and returns `cardinality`.
+
         Args:
             step: in the unit of the field's type, from 1 on.
         """

@@ -80,4 +80,5 @@ def format_uncompared_consent(table: str) -> str:
 
 
 def _format_column(column: str) -> str:
+    """Return a column as a consent names it; an empty one is all that were not listed."""
     return f"column {column}" if column else "other columns"

@@ -44,7 +44,7 @@ class ExampleRead:
 
 
 def plan_example_reads(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[ExampleRead]:
-    """Yield the declared reads, each planned with example values."""
+    """Yield the declared reads that can be planned, each planned with example values."""
     for read in design.reads:
         try:
             bounds = read.build_bounds(choose_example_values(read, facts))

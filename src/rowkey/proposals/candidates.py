@@ -124,10 +124,10 @@ def list_candidates(
 ) -> list[Candidate]:
     """Return the keys that a design could have, each once, in a fixed order.
 
-    They are every tail behind every front, then every tail behind a bucket that spreads only heavy
-    values. A tail holds the fields of the present key, so that it keeps as many rows apart, or a
-    unique field, by which it does without those that no read asks for. No part of a key follows
-    from those before it.
+    They are the first `MAX_CANDIDATES` combinations of a tail behind a front, then every tail
+    behind a bucket that spreads only heavy values. A tail holds the fields of the present key, so
+    that it keeps as many rows apart, or a unique field, by which it does without those that no read
+    asks for. No part of a key follows from those before it.
 
     Args:
         has_sample: whether boundaries can be taken from a sample, which keys without a front need.

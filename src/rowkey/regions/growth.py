@@ -108,7 +108,7 @@ def simulate_growth(
     table = _GrowingTable(np.asarray(ranks, np.int64), boundaries, limits)
     splits: list[SimulatedSplit] = []
     while table.arrived_count < len(ranks):
-        full = table.add_until_full()
+        full = table.add_chunk()
         if full is not None:
             splits += table.split_region(full)
     return RegionGrowth(
@@ -202,8 +202,8 @@ class _GrowingTable:
     def _locate_ranks(self, ranks: Ranks) -> npt.NDArray[np.intp]:
         return np.searchsorted(self.region_starts, ranks, side="right")
 
-    def add_until_full(self) -> int | None:
-        """Add keys until one region is full; return that region, or None."""
+    def add_chunk(self) -> int | None:
+        """Add a chunk of keys, or fewer if they fill a region; return that region, or None."""
         regions = self._locate_ranks(
             self.ranks[self.arrived_count : self.arrived_count + self.chunk_keys]
         )

@@ -197,7 +197,7 @@ def _build_book_opinion(families: int) -> SizingOpinion:
 
 
 def _build_memstore_opinion(demand: TableDemand) -> SizingOpinion:
-    """Return how many regions the heap has MemStores for."""
+    """Return the opinion with as many regions as the heap has MemStores for."""
     source = "HBase book, MemStore"
     if demand.heap is None:
         return SizingOpinion(

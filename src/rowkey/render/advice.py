@@ -476,7 +476,7 @@ def _format_load(load: ChangedLoad) -> str:
 
 
 def _format_read(cost: ReadCost) -> str:
-    """Return the ranges and rows of a read, or that it scans the table."""
+    """Return the ranges and rows of a read, or its gets; or that it fails or scans the table."""
     if cost.error:
         return "cannot run"
     if cost.is_full_scan and cost.residual_fields:

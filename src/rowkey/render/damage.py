@@ -193,7 +193,7 @@ def format_examination(examination: VerifiedTable) -> Iterator[str]:
 
 
 def _format_lost_rows(row_ranges: Sequence[RowInterval]) -> Iterator[str]:
-    """Yield a line for each range of rows that has lost cells."""
+    """Yield a line for each of the first ranges that lost cells, and how many ranges follow."""
     for first, last in row_ranges[:_MAX_RANGES_PRINTED]:
         if first is None and last is None:
             yield "  any row may lack cells, or be older than it was"

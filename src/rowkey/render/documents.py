@@ -243,7 +243,7 @@ def _build_load_figures(load: ReadLoad) -> dict[str, Any]:
 
 
 def _build_busiest_place(load: LoadEstimate) -> dict[str, float]:
-    """Return the number of the busiest region or server, and its share of the operations."""
+    """Return the busiest region or server by index, its share of the operations and the margin."""
     share, margin = load.busiest_share
     return {"number": load.busiest_place, "share": share, "margin": margin}
 

@@ -395,7 +395,7 @@ def build_move_verification_document(
 def format_move_verification(
     result: VerificationResult, source: str, target: str, left_out_rows: int = 0
 ) -> Iterator[str]:
-    """Yield what the comparison of two tables found; rows that differ are listed.
+    """Yield what the comparison of two tables found, with the first rows that differ.
 
     Args:
         source: the table that is moved, as it is named to the user.

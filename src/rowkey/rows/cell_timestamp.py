@@ -1,4 +1,7 @@
-"""Time fields that are stored in the timestamps of an event's cells."""
+"""Time fields that are stored in the timestamps of an event's cells.
+
+The timestamps of other rows are those of `engines/ordering/row_clock.py`.
+"""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class UndeclaredCells:
         *,
         is_rest: bool = False,
     ) -> None:
-        """Add the undeclared cells of one row.
+        """Count the undeclared cells of one row, and keep the first as samples.
 
         Args:
             event_prefixes: the prefixes of those events in it that have declared cells.

@@ -15,9 +15,9 @@ class EntityChance:
     """How many independent draws the events of a window are, in a sample and in its table.
 
     Args:
-        entities: for each event of a uniform sample, in the order of arrival, the number of its
+        entities: for each event of a uniform sample, in the order of arrival, the index of its
             entity.
-        servers: for each of them, the number of its server.
+        servers: for each of these events, the index of its server.
         share: the share of all entities of the table that the sample has.
     """
 
@@ -29,7 +29,7 @@ class EntityChance:
         self._share = share
 
     def count_draws(self, events: float, windows: int) -> tuple[float, float]:
-        """Return how many independent draws are as uneven as the events of a mean window.
+        """Return how many independent draws a mean window is worth, in sample and table.
 
         Args:
             events: events of all windows.
@@ -55,6 +55,6 @@ class EntityChance:
 
 
 def _count_pairs(*groups: np.ndarray[Any, Any]) -> float:
-    """Return how many ordered pairs of events have equal numbers in all groups."""
+    """Return how many ordered pairs of events share a group in every one of the groupings."""
     _, counts = np.unique(np.stack(groups), axis=1, return_counts=True)
     return float((counts * (counts - 1.0)).sum())

@@ -105,8 +105,8 @@ def _score_steps(
     It is the score of the cross-validation, with what chance may have taken off it.
 
     Args:
-        owners: of each entity's events in a window, the number of the entity, ascending.
-        steps: the number of the step, of those with events, ascending for each entity.
+        owners: for each entity's events of a window, the index of the entity, ascending.
+        steps: for each, the index of its step among those with events, ascending for each entity.
         sizes: how many events these are.
         lengths: the length of each step with events, as a share of all time.
         step_count: how many steps there are, empty ones too.
@@ -148,7 +148,8 @@ class PartLoad:
     """The load of a window of a server, in a table of which a sample has a part.
 
     Args:
-        groups: for each sampled event, the number of its values that lie on one server at a time.
+        groups: for each sampled event, the index of its group of equal values; a group lies on one
+            server at a time.
         common_load: how much of the load falls into busy times that many values have in common.
         windows: the window of each event.
         window_count: how many windows there are.
@@ -298,7 +299,7 @@ class PartLoad:
 
 
 def _number_runs(values: Ints) -> tuple[Ints, Ints]:
-    """Return the number of each of some sorted values, equal ones alike, and where each begins."""
+    """Return the index of each sorted value's run of equal ones, and where each run begins."""
     is_new = np.diff(values, prepend=values[0] - 1) != 0
     return np.cumsum(is_new) - 1, np.flatnonzero(is_new)
 

@@ -111,7 +111,7 @@ class ReadSimulator:
                 self._scale = scale.replace_growth(grown / max(self.row_count, 1))
 
     def measure_read(self, read: DeclaredRead) -> ReadCost:
-        """Measure the cost of a read, with parameter values from the sample."""
+        """Measure the cost of a read by values of the sample; of one that fails, the error."""
         remaining_ranges = MAX_TOTAL_RANGES // max(len(self.design.reads), 1)
         trials_by_place: dict[int, ReadTrial] = {}
         try:

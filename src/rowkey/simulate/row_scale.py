@@ -111,7 +111,7 @@ class RowScale:
     def compute_factors(
         self, read: DeclaredRead, names: Iterable[str], event: int, resolution_ns: int = 0
     ) -> tuple[Estimate, Estimate]:
-        """Return how many rows of the table a sampled row stands for.
+        """Return how many rows of the table a row stands for, in a read's time and outside.
 
         Args:
             names: the fields in which the rows have the values that it asks for.
@@ -289,7 +289,7 @@ class RowScale:
         return bool(growth.is_heavy[groups[event]])
 
     def _measure_values(self, names: tuple[str, ...]) -> tuple[np.ndarray[Any, Any], ValueGrowth]:
-        """Return the number of each row's values in some fields, and how rows of a value grow."""
+        """Return the index of each row's group of equal values, and how rows of a value grow."""
         measurement = "values", *names
         if measurement not in self._measurements:
             groups = assign_row_codes(self._rows, names)

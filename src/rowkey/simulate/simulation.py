@@ -457,7 +457,7 @@ class Simulation:
 
     @cached_property
     def _declared_growth(self) -> DeclaredGrowth:
-        """Return how many times as many values fields have in the table of a sample."""
+        """Return by which factors the table has more values of fields than its sample."""
         if self.source.origin != "sample":
             return DeclaredGrowth({})
         rows = self._whole_sample.rows
@@ -657,7 +657,7 @@ class Simulation:
         return *counts, self.seed, self._is_half_replayed
 
     def _build_row_scale(self, measurements: dict[tuple[object, ...], Any]) -> RowScale:
-        """Return how many rows of the table in use each replayed row stands for.
+        """Return the scale from replayed rows to the rows of the table in use.
 
         Args:
             measurements: what was measured of the same rows before, which more is added to.

@@ -220,7 +220,7 @@ def _share_more_entities(write_shares: Floats, entities: Ints) -> Floats:
 
     Args:
         write_shares: the share of all sampled events that each server takes.
-        entities: the number of the entity of each event, which lies on one server.
+        entities: the index of the entity of each event; an entity lies on one server.
     """
     servers, draws = len(write_shares), count_draws(entities)
     chance = 1 + _compute_chance_excess(draws, servers) + _compute_noise(draws, servers)
@@ -236,7 +236,7 @@ def find_common_load(
     window_count: int,
     found: dict[tuple[str, ...], tuple[CommonLoad, Ints]],
 ) -> tuple[CommonLoad, Ints, tuple[str, ...]]:
-    """Return the load that entities have in common, with the number of each event's, and fields.
+    """Return the load that entities have in common, each event's entity by index, and its fields.
 
     Args:
         entity_choices: fields of what may come by itself; the one with the least in common counts.
@@ -254,5 +254,5 @@ def find_common_load(
 
 
 def _number_groups(rows: pa.RecordBatch, names: Sequence[str]) -> Ints:
-    """Return the number of each row's values in some fields; each row has its own without any."""
+    """Return the index of each row's group of equal values; without fields each row is a group."""
     return assign_row_codes(rows, names) if names else np.arange(rows.num_rows)

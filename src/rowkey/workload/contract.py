@@ -508,6 +508,8 @@ class Distribution(ABC):
     def compute_heaviest_share(self, distinct: int, events: int | None = None) -> float:
         """Return the expected share of the most frequent value.
 
+        The default is that of equal shares; `events` counts only where shares change.
+
         Args:
             distinct: how many values there are.
             events: how many events there are, from 1; without end if None.
@@ -539,12 +541,12 @@ def build_rng(purpose: str, seed: int) -> np.random.Generator:
 
 
 def build_bit_generator(purpose: str, seed: int, first_event: int = 0) -> np.random.PCG64:
-    """Return the random bits of events for one purpose, 64 for each event.
+    """Return a generator of random bits for one purpose, 64 an event, that begins at an event.
 
     Args:
         purpose: tells one use from another.
         seed: where randomness begins: a whole number from 0.
-        first_event: the number of the event whose bits come first.
+        first_event: the index of the event whose bits come first.
     """
     sequence = np.random.SeedSequence(seed, spawn_key=tuple(purpose.encode()))
     return np.random.PCG64(sequence).advance(first_event)

@@ -97,7 +97,7 @@ def measure_family_sizes(
 
 
 def _choose_rows(events: SampledEvents) -> np.ndarray[Any, Any]:
-    """Return the indexes of the rows to measure, in the order of their keys."""
+    """Return the indexes of the rows to measure, in key order: all, or stretches of them."""
     order: np.ndarray[Any, Any] = pc.sort_indices(pa.array(events.keys, pa.binary())).to_numpy()
     row_bytes = events.rows.nbytes / max(len(order), 1)
     count = min(MAX_MEASURED_ROWS, max(int(MAX_MEASURED_BYTES / max(row_bytes, 1)), STRETCH_COUNT))

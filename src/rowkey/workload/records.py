@@ -80,7 +80,7 @@ class SkippedRows:
             self.add_problem(problem, row)
 
     def merge(self, other: SkippedRows) -> SkippedRows:
-        """Return the skipped rows of this and another part of a file, in order."""
+        """Return the skipped rows of two parts of a file: the count, and the first problems."""
         problems = [*self.problems, *other.problems][:MAX_SKIPPED_ROWS_NAMED]
         return SkippedRows(self.count + other.count, problems, {**self.lines, **other.lines})
 

@@ -237,7 +237,10 @@ class SampleSummary:
     def _measure_sizes(
         self, layout: Layout, families: Mapping[str, Family], writes: WritePattern
     ) -> Mapping[str, FamilySize]:
-        """Measure the bytes that an event adds to each family, with salts of a given seed."""
+        """Measure the bytes an event adds to each family; empty if rows cannot be encoded.
+
+        Salts are drawn with a fixed seed.
+        """
         if not set(layout.fields) <= set(self.rows.schema.names):
             return {}
         with suppress(RowError):

@@ -68,7 +68,7 @@ class ValueGrowth:
     """The chance that two events have the same values, by the time between them.
 
     Args:
-        groups: for each sampled event, the number of its values, from 0.
+        groups: for each sampled event, the index of its group of equal values, from 0.
         places: for each, when it came: 0 at the begin of the recording, 1 at its end.
 
     Cost: 30 ms for 50,000 events of as many values.
@@ -120,7 +120,7 @@ class ValueGrowth:
         return (self._others if not self.is_heavy.all() else self._heavy).final_share
 
     def compare_spans(self, length: float, *, heavy: bool) -> Estimate:
-        """Return how the mean chance in a longer time from an event on compares; see above."""
+        """Return the mean chance in a longer time after an event, relative to the recording."""
         curve = self._heavy if heavy else self._others
         return curve.compare(length, lambda lags, _: lags**0)
 

@@ -41,7 +41,7 @@ def format_unparsed_time(column: InferredColumn) -> str:
 
 
 def format_left_out_columns(reasons: Mapping[str, str]) -> str:
-    """Return which columns of a sample became no fields, and why; empty if all did.
+    """Return how many columns became no fields, and the first with reasons; empty if all did.
 
     Args:
         reasons: the reason of each column, by its name.

@@ -313,7 +313,7 @@ class PartialBatchFailure(HBaseError, Unavailable):
         self.args = ("\n".join((f"{shorten_text(path)}: {what}.", *lines)),)
 
     def _format_groups(self) -> list[str]:
-        """Return one line for each group of failures of the same error, server and region."""
+        """Return a line for each of the largest groups of failures by error, server and region."""
         grouped = sorted(self.failures, key=_get_group_key)
         groups = [list(some) for _, some in groupby(grouped, key=_get_group_key)]
         lines = [_format_group(one) for one in sorted(groups, key=len, reverse=True)]

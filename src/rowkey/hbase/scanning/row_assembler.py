@@ -230,7 +230,7 @@ class PartialRowAssembler(RowAssembler):
     def _skip_returned_cells(
         self, cells: bytes | memoryview, counts: Sequence[int], partials: Sequence[bool]
     ) -> tuple[bytes | memoryview, Sequence[int], Sequence[bool]]:
-        """Return the cells after the last returned cell of a row that is read again."""
+        """Return the rest of an answer after the last returned cell: cells, counts, partials."""
         assert self._last_returned is not None
         last_row, last_cell = self._last_returned
         offset, cells = 0, bytes(cells)

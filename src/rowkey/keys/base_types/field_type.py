@@ -65,7 +65,7 @@ class FieldType(ABC):
     @property
     @abstractmethod
     def domain(self) -> Domain:
-        """The values of the type."""
+        """The values that examples and generated rows take; of 64 bytes at most without a limit."""
 
     @abstractmethod
     def to_internal(self, value: Value) -> Any:

@@ -92,7 +92,10 @@ class Codec(ABC):
         return domain
 
     def pack_prefix(self, prefix: Any) -> bytes | None:
-        """Return the common prefix of the bytes of all values with a prefix; None if unknown."""
+        """Return the common prefix of the bytes of all values with a prefix; None if unknown.
+
+        The default knows none.
+        """
         return None
 
     def pack_batch(self, internal: Any) -> ByteColumn:

@@ -102,7 +102,7 @@ def decode_text(data: bytes) -> str:
 
 
 def sample_table(store: Store, splits: Sequence[bytes]) -> TableSample:
-    """Return the first rows of a table's regions, with the newest cells of each row.
+    """Return the first rows of regions, at most 256 evenly chosen ones, with the newest cells.
 
     Args:
         splits: where its regions begin.

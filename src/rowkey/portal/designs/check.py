@@ -242,14 +242,14 @@ class DesignChecker:
 
     def start(self) -> None:
         """Check all files of the folder in a thread, so that the first page need not."""
-        Thread(target=self._check_all, name="rowkey check", daemon=True).start()
+        Thread(target=self._check_files, name="rowkey check", daemon=True).start()
 
     def close(self) -> None:
         """Stop checking; closing twice is harmless."""
         self._closing.set()
 
-    def _check_all(self) -> None:
-        """Check all files until the checker is closed; a defect is logged."""
+    def _check_files(self) -> None:
+        """Check the first `MAX_REMEMBERED` files until the checker closes; a defect is logged."""
         try:
             for file in self._workspace.list_files()[:MAX_REMEMBERED]:
                 if self._closing.wait(CHECK_PAUSE_S):
@@ -287,7 +287,7 @@ class DesignChecker:
         return checked
 
     def _sign_files(self, design: Design | None) -> Signatures:
-        """Return the versions of the other files that the result of a design depends on."""
+        """Return the versions of other files that the result depends on; none without a design."""
         if design is None:
             return ()
         paths = [self._workspace.folder / one for one in design.declaration.companions.values()]

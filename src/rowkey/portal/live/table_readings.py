@@ -66,7 +66,11 @@ class TableReadings:
             return set(engine.list_tables()) - {CATALOG_TABLE}
 
     def read(self, table: WatchedTable, what: Reading, *, opens: bool) -> None:
-        """Read something of a table, and store what it shows."""
+        """Read something of a table, and store what it shows.
+
+        Raises:
+            Unavailable: an earlier reading of the table has had no answer yet.
+        """
         if not table.reading.acquire(timeout=COUNTERS_LIMIT_S):
             raise Unavailable(table.name, "an earlier reading has had no answer yet")
         began_s = self._clock()

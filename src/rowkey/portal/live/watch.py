@@ -197,7 +197,7 @@ class LiveWatch:
         return TableCondition.STALE if self._is_late(self.listed_s, LIST_S) else TableCondition.UP
 
     def find_condition(self, table: WatchedTable) -> TableCondition:
-        """Return whether a table answers, and what is shown of it is not old."""
+        """Return whether a table is up, down, not read yet, or shown by old figures."""
         if self.has_only_portal_load:
             return TableCondition.UP
         if table.is_down:

@@ -308,7 +308,7 @@ def _normalize(field: Field, value: Any) -> Any:
 
 
 def read_history(table: Table, text: str) -> RowHistory:
-    """Return one row with all its cells.
+    """Return one row with all its cells, and the first `MAX_SHOWN_KEYS` of its row keys.
 
     Args:
         text: the fields that the row is found by, as JSON.

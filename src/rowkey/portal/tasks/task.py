@@ -103,7 +103,7 @@ class Task(ABC):
 
 
 def list_mistakes(problem: RowkeyError) -> Sequence[Mistake]:
-    """Return what an error says, with the messages in it."""
+    """Return the first `MAX_MISTAKES` mistakes of an error, with the messages in them."""
     if hasattr(problem, "mistakes"):
         return tuple(problem.mistakes[:MAX_MISTAKES])
     return [getattr(problem, "mistake", None) or Mistake("", str(problem))]

@@ -66,7 +66,7 @@ def build_key_boxes(
 def _format_piece(
     design: Design, redaction: Redaction, number: int, piece: bytes | None
 ) -> dict[str, str]:
-    """Return the bytes of one part of the example key as hexadecimal and as text."""
+    """Return the bytes of a key part as hex and text; empty if absent or undecodable."""
     if piece is None:
         return {"hex": "", "decoded": ""}
     part = design.key.parts[number]

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def format_load_result(result: FileLoadResult) -> Iterator[str]:
     """Yield what a load wrote, and what it assumed."""
-    yield Message("load.written", "{rows} written", rows=count_rows(result.row_count))
+    yield Message("load.written", "{rows} written", rows=format_row_count(result.row_count))
     if result.repeat_count:
-        rows = count_rows(result.repeat_count)
+        rows = format_row_count(result.repeat_count)
         if not result.is_exact_count:
             rows = Message("load.about", "about {rows}", rows=rows)
         yield Message(
@@ -35,7 +35,7 @@ def format_left_out_rows(result: FileLoadResult) -> Iterator[str]:
     """Yield how many rows of a file were left out, and the first of them with the reasons."""
     if not result.left_out.count:
         return
-    yield Message("load.left_out", "{rows} left out:", rows=count_rows(result.left_out.count))
+    yield Message("load.left_out", "{rows} left out:", rows=format_row_count(result.left_out.count))
     for problem in result.problems:
         yield f"  {problem}"
     if hidden_count := result.left_out.count - len(result.problems):
@@ -65,10 +65,10 @@ def format_created_table(name: str, region_count: int, families: Iterable[str]) 
     )
 
 
-def count_rows(count: int) -> Message:
+def format_row_count(count: int) -> Message:
     """Return a number of rows as a message.
 
-    >>> count_rows(1), count_rows(2_000)
+    >>> format_row_count(1), format_row_count(2_000)
     ('1 row', '2,000 rows')
     """
     if count == 1:

@@ -1,4 +1,7 @@
-"""Change the number of buckets of a table in use: split, announce, wait, then activate."""
+"""Change the number of buckets of a table in use: split, announce, wait, then activate.
+
+The earlier number of buckets is retired in `move/bucket_retirement.py`.
+"""
 
 from __future__ import annotations
 

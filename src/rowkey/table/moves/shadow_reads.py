@@ -81,7 +81,7 @@ class ShadowCounts:
 
 
 def sum_shadow_counts(notes: Mapping[str, str], read_table: str) -> ShadowCounts:
-    """Return what all clients have counted.
+    """Return what all clients have counted; a malformed note is left out.
 
     Args:
         notes: the notes of the table that is moved, by name.

@@ -117,7 +117,7 @@ def _build_selection(scan: Scan) -> CellSelection:
 
 
 def _estimate_rows_to_read(scan: Scan, range_count: int) -> int | None:
-    """Return how many rows, or pages of them, a scan probably reads of each range; None for all."""
+    """Return the rows, or pages of a paged scan, that are probably read of a range; None: all."""
     if scan.limit is None or scan.needs_sort:
         return None
     layout, copies = scan.design.layout, scan.copy_matcher
