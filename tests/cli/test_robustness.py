@@ -158,17 +158,20 @@ def test_ctrl_c_exits_with_130_without_a_traceback(command: str, folder: Path) -
 
 @pytest.mark.parametrize("command", thin_out(sorted(set(CALLS) - {"put", "load"}), 3))
 def test_a_closed_output_gives_no_message_on_stderr(
-    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    command: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A reader that closes the output ends the command without a message on stderr."""
+    """A reader that closes the output ends the command without a message; notes are left out."""
     del folder
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "w", encoding="utf-8") as pipe:  # noqa: PTH123
         monkeypatch.setattr("sys.stdin", io.StringIO("open sesame\n"))
         monkeypatch.setattr("sys.stdout", pipe)
-        monkeypatch.setattr("sys.argv", ["rowkey", *build_call(command)])
+        monkeypatch.setattr("sys.argv", ["rowkey", *build_call(command), "--quiet"])
         with wrap_standard_streams():
             code = _run_command()
         monkeypatch.undo()
-    assert 141 == code
+    assert (141, "") == (code, capsys.readouterr().err)

@@ -98,6 +98,12 @@ def test_split_limits_are_read_from_table_attributes() -> None:
     assert 256 * MIB == SplitLimits.from_attributes({}).compute_max_bytes(1)
 
 
+def test_a_split_policy_that_is_not_simulated_is_refused_as_unknown() -> None:
+    """HBase has more policies than rowkey, and a cluster may have its own."""
+    with pytest.raises(InvalidArgument, match="is a split policy that rowkey does not know"):
+        SplitLimits.from_attributes({"SPLIT_POLICY": "BusyRegionSplitPolicy"})
+
+
 @pytest.mark.parametrize("text", ["", "-1", "1 GB", "9" * 30, "٣"])
 def test_a_malformed_size_attribute_is_refused_by_name(text: str) -> None:
     """A size that is not a few digits is refused with the name of its attribute."""

@@ -574,7 +574,7 @@ def test_a_pool_has_a_size_of_at_least_1(size: Any, kind: type[Exception]) -> No
 
 
 @pytest.mark.usefixtures("open_offline")
-def test_the_time_to_wait_for_a_pooled_connection_is_a_number_of_seconds() -> None:
+def test_a_pool_refuses_a_timeout_that_is_negative_or_no_number() -> None:
     pool = happybase.ConnectionPool(1)
     for timeout, kind in ((-1, ValueError), ("1", TypeError), (float("nan"), ValueError)):
         wrong: Any = timeout

@@ -138,7 +138,9 @@ def test_a_changed_or_removed_metrics_token_opens_nothing(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("content", ["", "short", "0123456789abcdef g", "0123456789abcdefé"])
-def test_a_metrics_token_of_under_16_characters_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_short_unprintable_or_missing_metrics_token_is_refused(
+    tmp_path: Path, content: str
+) -> None:
     """A token has at least 16 characters that a header may hold."""
     path = tmp_path / "token"
     path.write_text(content, encoding="utf-8")

@@ -259,6 +259,18 @@ def test_rows_of_a_data_frame_with_invalid_values_are_counted() -> None:
     )
 
 
+def test_a_field_only_in_cells_whose_values_are_invalid_is_not_read() -> None:
+    """The events are judged without the field, and an assumption says so and why."""
+    design = Design("t", "[id]", fields={"id": "u32", "size": "u64"})
+    simulation = run(design, pa.table({"id": range(200), "size": ["x"] * 200}))
+    (told,) = [one for one in simulation.source.assumptions if "is read without" in one]
+    assert told.startswith(
+        "the sample is read without the fields that are only stored in cells, because with them it "
+        "cannot be read: 200 of 200 rows cannot be read as events: row 1: size is 'x'"
+    )
+    assert 200 == simulation.replay.writes.sum()
+
+
 def test_the_unnamed_index_of_a_pandas_frame_is_no_field() -> None:
     """A filtered frame has an index column, which the draft names as left out."""
     frame = build_orders(400).to_pandas()

@@ -317,6 +317,9 @@ def test_the_catalog_table_is_on_the_engine_of_the_table(engine: str, tmp_path: 
         with closing(open_catalog("table", found, place)) as catalog:
             assert [] == catalog.list_tables()
         assert ["rowkey.catalog"] == found.list_tables()
+    with pytest.raises(InvalidArgument, match="is the catalog") as caught:
+        drop_table("rowkey.catalog", place)
+    assert "rowkey keeps their catalog, which is empty then" in str(caught.value)
 
 
 def test_a_catalog_url_of_another_type_needs_a_location(table_url: str) -> None:

@@ -328,7 +328,7 @@ class SplitLimits:
         policies = {policy.value: policy for policy in SplitPolicy}
         policy = policies.get(class_name.rpartition(".")[2])
         if policy is None:
-            what = f"{format_value(class_name)} is not a split policy of HBase"
+            what = f"{format_value(class_name)} is a split policy that rowkey does not know"
             raise InvalidArgument("SPLIT_POLICY", what, f"one of {', '.join(policies)}")
         return cls(
             policy,

@@ -138,7 +138,9 @@ class NumberStringSplit(SplitAlgorithm):
             for argument, row in (("start", start), ("stop", stop))
         )
         if not high:
-            raise InvalidArgument("last", "the last row is 0", "a row above 0")
+            raise InvalidArgument(
+                "stop", "the stop row is empty or 0, so no row lies before it", "a row above 0"
+            )
         return self._format_number((low + high) // 2, width)
 
     def _choose_row_text(self, argument: str, row: str | bytes | None, default: str) -> str:

@@ -278,7 +278,8 @@ def open_recorded_source(
             source.assumptions.append(
                 Message(
                     "sample.fields_left_out",
-                    "fields that are only stored in cells were left out: {problem}",
+                    "the sample is read without the fields that are only stored in cells, because "
+                    "with them it cannot be read: {problem}",
                     problem=problem.mistake.problem,
                 )
             )

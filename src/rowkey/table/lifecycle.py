@@ -243,7 +243,7 @@ def drop_table(
             raise build_missing_error(url, name, engine)
         if name == CATALOG_TABLE:
             what = f"the table {name} is the catalog, which stores the designs of all other tables"
-            remedy = "Drop the other tables first, then this one in HBase's shell."
+            remedy = "Drop the other tables; rowkey keeps their catalog, which is empty then."
             raise InvalidArgument(url, what, "another table", remedy)
         confirm(name)
         entry = _drop_one_table(engine, table, url, catalog) if engine.has_table(name) else None

@@ -95,8 +95,12 @@ def check_created_table(requested: TableSpec, store: Store) -> None:
     families = {family.name: family for family in created.families}
     mistakes = list(_find_family_differences(requested.families, families))
     if tuple(region.start for region in store.list_regions())[1:] != requested.splits:
-        splits = ", ".join(to_string_binary(split) for split in requested.splits[:3])
+        shown = [to_string_binary(split) for split in requested.splits[:3]]
+        splits = ", ".join([*shown, "…"] if len(requested.splits) > len(shown) else shown)
         mistakes.append(Mistake("splits", "the table has regions at other row keys", splits))
     if mistakes:
-        remedy = "Another client has altered the table meanwhile: look at it before you use it."
+        remedy = (
+            "Another client has altered the table meanwhile: compare rowkey describe "
+            f"{requested.name} with the design before you use it."
+        )
         raise CatalogMismatch(requested.name, mistakes, remedy)

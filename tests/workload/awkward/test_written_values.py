@@ -338,7 +338,7 @@ def test_times_of_day_dropped_from_a_date_are_counted(tmp_path: Path) -> None:
         sample = open_sample(tmp_path / name, Design("t", "[d]", fields={"d": "date"}).fields, None)
         days = [str(day)[:10] for one in sample.read_events() for day in one.rows["d"].to_pylist()]
         assert ["2024-03-04", "2024-03-05", "2024-03-06", "2024-03-07"][: len(days)] == days
-        said = f"d has a time of day {count} times, such as 2024-03-04"
+        said = f"values of d with a time of day, which is dropped: {count}, such as 2024-03-04"
         assert [said] == [one[: len(said)] for one in sample.assumptions]
 
 

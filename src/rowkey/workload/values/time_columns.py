@@ -135,14 +135,14 @@ class TimeColumn:
             self._clock_example = format_first_value(dropped) or ""
 
     def _describe_clocks(self) -> list[Message]:
-        """Return how many times of day are dropped, if there are some."""
+        """Return a remark on the times of day that a date drops; none if it drops none."""
         if not self._clock_count:
             return []
         return [
             Message(
                 "sample.dropped_clocks",
-                "{column} has a time of day {count:,} times, such as {example}: {field} is a "
-                "date and holds the day alone, as it is written",
+                "values of {column} with a time of day, which is dropped: {count:,}, such as "
+                "{example}. {field} is a date; declare it as a timestamp to keep the time of day",
                 count=self._clock_count,
                 column=self._column,
                 example=shorten_text(self._clock_example),
