@@ -121,11 +121,11 @@ class BucketRetirement:
             self._check(entry)
             before = self._tracker.build_state(entry)
             moved_rows = 0
-            if len(entry.live_generations) == 1:
+            if len(entry.live_generations) == 1 and not before.retired_designs:
                 return _build_result(before, before, moved_rows)
-            if before.has_several_counts:
-                if not entry.copied_generations:
-                    self._keep_deletes(entry)
+            if before.has_several_counts or before.retired_designs:
+                self._keep_deletes(entry)
+                if before.has_several_counts and not entry.copied_generations:
                     self._wait(entry)  # until no client writes under an earlier number
                     self._run_place_pass(_CopyPass, entry)
                     entry = self._advance(entry, GenerationPhase.COPIED)
@@ -188,7 +188,7 @@ class BucketRetirement:
 
         active = replace(entry, generations=(entry.active_generation,))
         one = kind(
-            self._tracker.build_state(entry),
+            self._tracker.build_state(_revive_generations(entry)),
             self._tracker.build_state(active),
             self.table.catalog if kind is _CopyPass else None,  # a removal begins anew
             limit=self.limit,
@@ -453,6 +453,18 @@ def _delete_columns(copies: Iterable[RowCells]) -> list[Cell]:
         Cell(*column, timestamp, cell_type=CellType.DELETE_COLUMN)
         for column, timestamp in newest.items()
     ]
+
+
+def _revive_generations(entry: CatalogEntry) -> CatalogEntry:
+    """Return an entry in which rows may stand under retired numbers too.
+
+    A client that died after a write that came too late has left a row there.
+    """
+    generations = tuple(
+        replace(one, phase=GenerationPhase.LIVE) if one.phase is GenerationPhase.RETIRED else one
+        for one in entry.generations
+    )
+    return replace(entry, generations=generations)
 
 
 def _require_same_generations(table: str, now: CatalogEntry, entry: CatalogEntry) -> None:

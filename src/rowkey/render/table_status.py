@@ -253,11 +253,12 @@ def build_bucket_retirement_document(table: str, result: BucketRetirementResult)
 
 def format_bucket_retirement(table: str, result: BucketRetirementResult) -> Iterator[str]:
     """Yield what a retirement of bucket counts did, and what reads cost from now on."""
+    rows = _format_count(result.moved_rows, "row")
     if not result.retired_generations:
-        yield f"{table}: all rows have one number of buckets; nothing to do"
+        what = f"{rows} of retired numbers moved" if result.moved_rows else "nothing to do"
+        yield f"{table}: all rows have one number of buckets; {what}"
         return
     retired = " and ".join(map(str, result.retired_generations))
-    rows = _format_count(result.moved_rows, "row")
     generations = "generation" if len(result.retired_generations) == 1 else "generations"
     moved = f"{rows} moved to generation {result.generation}"
     yield f"{table}: {generations} {retired} retired; {moved}"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from rowkey import fork_safety
 from rowkey.array_libraries import pa
-from rowkey.catalog import CatalogEntry, Lease, find_part_counts
+from rowkey.catalog import CatalogEntry, GenerationPhase, Lease, find_part_counts
 from rowkey.cells import Cell, CellType, RowCells
 from rowkey.design import Design
 from rowkey.engines import Engine, RowClock, Store
@@ -71,10 +71,8 @@ class GenerationState:
         row_naming: RowNaming | None = None,
     ) -> None:
         self.entry, self.store = entry, store
-        self.designs = tuple(
-            _apply_counts(design, counts).copy_with_dictionary(dictionary)
-            for counts in list_distinct_counts(entry)
-        )
+        self._declared_design, self._dictionary = design, dictionary
+        self.designs = self._build_designs(list_distinct_counts(entry))
         """The design with each bucket count that rows may be stored under: that of the active
         generation first, then the others, the newest first."""
         self.active_design = self.designs[0]
@@ -97,6 +95,29 @@ class GenerationState:
             row_naming = RowNaming(naming_key, store.row_clock)
         self.writer = RowWriter(self.designs, store, row_naming)
         self.getter = RowGetter(self.combined_design, store, self.writer)
+
+    def _build_designs(self, counts: Iterable[Mapping[int, int]]) -> tuple[Design, ...]:
+        """Return the design with each of some bucket counts."""
+        design, dictionary = self._declared_design, self._dictionary
+        return tuple(_apply_counts(design, one).copy_with_dictionary(dictionary) for one in counts)
+
+    @cached_property
+    def retired_designs(self) -> tuple[Design, ...]:
+        """The design with each bucket count that was retired, and is not in use again.
+
+        A row stands under its keys only if a client died after a write that came too late.
+        """
+        retired, live = GenerationPhase.RETIRED, list_distinct_counts(self.entry)
+        counts = (one.counts for one in self.entry.generations if one.phase is retired)
+        return self._build_designs(one for one in counts if one not in live)
+
+    def has_retired_key(self, row: bytes) -> bool:
+        """Return whether a row key is one that a retired bucket count gives."""
+        for design in self.retired_designs:
+            with suppress(RowError):
+                design.key.decode(row)
+                return True
+        return False
 
     @property
     def has_several_counts(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from copy import copy
 from importlib import import_module
@@ -145,9 +145,9 @@ class Scan:
         """The undeclared cells of the rows that were read so far, if they are counted: of those
         that `undeclared=True` would return."""
         self.undecodable_rows = UndecodableRows()
-        """The rows that were left out so far because they cannot be decoded. A scan without
-        conditions, with summaries, adds those outside of all keys of the design: they are no error.
-        """
+        """The rows that were left out so far because they cannot be decoded. Those under the key of
+        a retired bucket count are no error, nor are those outside of all keys of the design, which
+        a scan without conditions adds, with summaries."""
         self._last_row: bytes | None = None
         """The identity of the last row with cells of no event: more of them may be read later."""
         self._lock = Lock()
@@ -548,7 +548,13 @@ class Scan:
     ) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
         """Return the rows of items with their items."""
         decode = self.design.layout.event_reader.decode_rows
+        rows: Iterable[list[dict[str, Any]]]
         rows = decode([one.row for one in items], [one.cells for one in items])
+        if self.state.retired_designs:
+            try:
+                rows = list(rows)
+            except RowError:
+                return self._decode_one_by_one(items)
         return ((item, row) for item, some in zip(items, rows, strict=True) for row in some)
 
     def _decode_one_by_one(
@@ -563,14 +569,30 @@ class Scan:
                 else:
                     events = layout.decode_events(item.row, item.cells)
             except RowError as problem:
-                if not self.skips_undecodable:
-                    raise
-                self.undecodable_rows.add(item.row, problem)
+                self.leave_row_out(item.row, problem)
                 continue
             if self.counts_undeclared:
                 events = list(self._count_rows(item.row, rows))
             for row in events:
                 yield item, row
+
+    @property
+    def needs_decodable_keys(self) -> bool:
+        """Whether rows whose keys cannot be decoded are left out before rows are merged."""
+        if not self.state.retired_designs:
+            return self.skips_undecodable
+        has_shared_rows = self.design.layout.has_shared_rows
+        return self.skips_undecodable or has_shared_rows or self.copy_matcher.is_scattered
+
+    def leave_row_out(self, row_key: bytes, problem: RowError) -> None:
+        """Count a row that cannot be decoded as one that is left out.
+
+        Raises:
+            RowError: such rows are not left out, and no retired bucket count gives its key.
+        """
+        if not (self.skips_undecodable or self.state.has_retired_key(row_key)):
+            raise problem
+        self.undecodable_rows.add(row_key, problem)
 
     def _count_row(self, row_key: bytes, row: RowWithUndeclared, summary: UndeclaredCells) -> None:
         """Add the undeclared cells of a row to a summary, if it meets the conditions."""
@@ -603,16 +625,23 @@ class Scan:
         try:
             rows = decode_event_columns(layout, block)
         except RowError as problem:
-            if not self.skips_undecodable:
+            if not (self.skips_undecodable or self.state.retired_designs):
                 raise add_skip_hint(problem) from None
             with self._lock:
-                block = select_decodable_rows(layout, block, self.undecodable_rows.add)
+                block = self._select_decodable_rows(block)
             rows = decode_event_columns(layout, block)
         if self.counts_undeclared:
             undeclared = self._summarize_block(block)
             with self._lock:  # threads may read ranges at the same time
                 self.undeclared_cells.merge(undeclared)
         return rows
+
+    def _select_decodable_rows(self, block: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the cells of a block whose rows can be decoded; count the other rows."""
+        try:
+            return select_decodable_rows(self.design.layout, block, self.leave_row_out)
+        except RowError as problem:
+            raise add_skip_hint(problem) from None
 
     def _summarize_block(self, block: pa.RecordBatch) -> UndeclaredCells:
         """Return the undeclared cells of those rows of a block that meet the conditions."""

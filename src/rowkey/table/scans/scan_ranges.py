@@ -75,7 +75,7 @@ def count_rows_outside(scan: Scan) -> None:
         cursors = scan.reader.scan(list_ranges_outside(scan), selection)
         stack.callback(close_cursors, cursors)
         for cursor in cursors:
-            deque(skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows), 0)
+            deque(skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows.add), 0)
 
 
 def list_remaining_ranges(scan: Scan) -> list[KeyRange]:
@@ -148,8 +148,8 @@ def _defer_range(scan: Scan, key_range: KeyRange, cursor: Cursor) -> Iterator[Sc
 def _read_range(scan: Scan, key_range: KeyRange, cursor: Cursor) -> Iterator[ScanItem]:
     """Return the items that a cursor reads of one range: rows, or events of shared rows."""
     layout, rows = scan.design.layout, iter(cursor)
-    if scan.skips_undecodable:
-        rows = skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows)
+    if scan.needs_decodable_keys:
+        rows = skip_undecodable_keys(cursor, scan.design.key, scan.leave_row_out)
     if layout.qualifier_prefix is None:
         return build_row_items(key_range, rows, scan.copy_matcher)
     if scan.is_paged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -50,12 +50,14 @@ class UndecodableRows:
         self.row_count, self.samples = row_count, self.samples[:row_count]
 
 
-def skip_undecodable_keys(cursor: Cursor, key: Key, skipped: UndecodableRows) -> Iterator[RowCells]:
+def skip_undecodable_keys(
+    cursor: Cursor, key: Key, leave_out: Callable[[bytes, RowError], None]
+) -> Iterator[RowCells]:
     """Yield the rows of a cursor, or parts of rows, whose keys can be decoded.
 
     Args:
         cursor: the rows in their order.
-        skipped: gets the others, each once.
+        leave_out: called with each other row key, once, and why it cannot be decoded.
     """
     last_key, is_decodable = None, True
     for row in cursor:
@@ -65,7 +67,7 @@ def skip_undecodable_keys(cursor: Cursor, key: Key, skipped: UndecodableRows) ->
                 key.decode(row.row)
             except RowError as problem:
                 is_decodable = False
-                skipped.add(row.row, problem)
+                leave_out(row.row, problem)
         if is_decodable:
             yield row
 
