@@ -14,6 +14,7 @@ from rowkey.errors import Conflict, InvalidArgument
 from rowkey.move import Move
 from rowkey.move.copying import CatchUp
 from rowkey.move.mover_lock import MoverLock
+from rowkey.table import drop_table
 from rowkey.table.row_writer import RowWriter
 from rowkey.table.table_location import KEEP_ALL_DELETES
 
@@ -63,6 +64,47 @@ def test_a_move_announced_by_a_killed_process_is_continued_by_the_next(tmp_path:
         move.start(NEW)
         attributes = move.source.store.families_and_attributes[1]
         assert KEEP_ALL_DELETES == attributes[PURGE_DELAY_ATTRIBUTE]
+
+
+@pytest.mark.parametrize("name", ["logs", "logs_2"])
+def test_a_table_is_not_dropped_while_the_finish_of_its_move_is_interrupted(
+    name: str, tmp_path: Path
+) -> None:
+    """The source would be left, and no command would name it; after the end nothing is left."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(OLD, url, max_stale=STALE_S) as table:
+        table.put(BEFORE)
+        with Move("logs", url) as move:
+            move.run(NEW)
+            move.cut_over()
+            with (
+                patch.object(Move, "_drop_unread_table", side_effect=OSError("killed")),
+                pytest.raises(OSError, match="killed"),
+            ):
+                move.finish()
+            with pytest.raises(InvalidArgument, match="first: rowkey move finish logs"):
+                drop_table(name, url)
+            assert BEFORE == table.get(KEY)
+            move.finish()
+            assert ["logs_2"] == drop_table(name, url)
+            assert [False, False] == [*map(move.engine.has_table, ("logs", "logs_2"))]
+
+
+def test_the_source_of_an_interrupted_finish_is_dropped_if_the_target_is_lost(
+    tmp_path: Path,
+) -> None:
+    """The name stands for the table that is there."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(OLD, url, max_stale=STALE_S), Move("logs", url) as move:
+        move.run(NEW)
+        move.cut_over()
+        with (
+            patch.object(Move, "_drop_unread_table", side_effect=OSError("killed")),
+            pytest.raises(OSError, match="killed"),
+        ):
+            move.finish()
+        move.engine.drop_table("logs_2")
+        assert ["logs"] == drop_table("logs", url)
 
 
 def test_an_interrupted_finish_is_completed_by_another_process(tmp_path: Path) -> None:

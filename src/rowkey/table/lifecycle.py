@@ -29,7 +29,7 @@ from rowkey.progress import ReportProgress
 from rowkey.table.client_wait import SHARED_STALE_S
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
-from rowkey.table.moves.moved_table import find_used_table, remove_names_of
+from rowkey.table.moves.moved_table import find_moving_table, find_used_table, remove_names_of
 from rowkey.table.table import Table
 from rowkey.table.table_location import TableLocation, build_missing_error, check_table_name
 
@@ -319,6 +319,15 @@ def _find_dropped_table(
         if used_entry is not None and used_entry.move is not None:
             what = f"the rows of {used} are being moved to {used_entry.move.target}"
             remedy = "End the move first: rowkey move finish drops one of both tables."
+            raise InvalidArgument(url, what, remedy=remedy)
+        if not engine.has_table(used):
+            return name if engine.has_table(name) else used
+        if (source := find_moving_table(memory, used)) not in (None, used):
+            what = (
+                f"the move of {source} to {used} was interrupted before its end, so {source} may "
+                f"be left, or companions that still belong to it"
+            )
+            remedy = f"End the move first: rowkey move finish {source}."
             raise InvalidArgument(url, what, remedy=remedy)
         return used
 
