@@ -139,6 +139,12 @@ def test_a_switch_begins_to_count_anew_and_the_end_of_a_move_stops(
     table.get(ROWS[1])
     assert 2 == end_shadow(table).equal
     assert 2 == move.status.shadow_counts.equal
+    move.roll_back()
+    assert ShadowCounts() == move.status.shadow_counts
+    follow(table)
+    table.get(ROWS[0])
+    assert 1 == end_shadow(table).equal
+    assert 1 == move.status.shadow_counts.equal
     move.finish()
     table.get(ROWS[0])
     assert table.follower.shadow is None
@@ -182,7 +188,9 @@ def test_the_command_sets_the_share_and_shows_the_figures(tmp_path: Path) -> Non
     assert "logs: 10% of the reads are repeated on logs_2: 0 answers equal" in done.out
     counts = {"equal": 5, "late": 1, "unequal": 1, "failed": 0, "skipped": 2, "examples": ["why"]}
     with Move("logs", url) as move:
-        move.record.write_note("move.shadow.a", {"read": "logs", **counts})
+        record = move.record.read()
+        assert record is not None
+        move.record.write_note("move.shadow.a", {"period": record.period, **counts})
     said = "10% of the reads are repeated on logs_2: 5 answers equal, 1 of them late; 1 not; why"
     assert f"shadow    {said}\n" in run("move", "status", "logs", *place).out
     document = json.loads(run("move", "status", "logs", *place, "-f", "json").out)
@@ -222,15 +230,15 @@ def test_reads_on_a_cluster_are_repeated_while_a_client_writes(hbase_url: str) -
 
 
 def test_notes_of_several_clients_are_added_and_damaged_ones_left_out() -> None:
-    """Only what was counted while the same table was read is added; at most five examples stay."""
-    note = {"read": "logs", "equal": 2, "late": 1, "unequal": 3, "examples": ["a", "b", "c"]}
+    """Only what was counted since the last switch is added; at most five examples stay."""
+    note = {"period": "9.2", "equal": 2, "late": 1, "unequal": 3, "examples": ["a", "b", "c"]}
     notes = {
         "move.shadow.a": json.dumps(note), "move.shadow.b": json.dumps(note | {"equal": "x"}),
-        "move.shadow.c": "{", "move.shadow.d": json.dumps(note | {"read": "logs_2"}),
+        "move.shadow.c": "{", "move.shadow.d": json.dumps(note | {"period": "9.0"}),
         "move.shadow.e": "[]", "move.progress": json.dumps(note),
     }  # fmt: skip
     total = ShadowCounts(equal=2, late=2, unequal=6, examples=["a", "b", "c", "a", "b"])
-    assert total == sum_shadow_counts(notes, "logs")
+    assert total == sum_shadow_counts(notes, "9.2")
 
 
 def test_another_order_of_equal_rows_is_told() -> None:

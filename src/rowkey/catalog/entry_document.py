@@ -222,6 +222,7 @@ def _build_move(document: Any) -> TableMove | None:
         _check_text(document["mover"]),
         _check_whole_number(document["step"], min_value=0),
         _check_share(document.get("shadow_share", 0.0)),
+        _check_whole_number(document.get("switch_count", 0), min_value=0),
     )
 
 

@@ -37,6 +37,7 @@ class TableMove:
         step: how often this record was written: a waiting client sees by it that the mover lives.
         shadow_share: the share of their reads that clients repeat on the table that is not read,
             0 to 1.
+        switch_count: how often the other table became the one that is read.
 
     >>> move = TableMove("logs_2", MovePhase.BOTH, False, 0, 60.0)
     >>> move.advance(phase=MovePhase.SWITCHING).step
@@ -51,6 +52,12 @@ class TableMove:
     mover: str = ""
     step: int = 0
     shadow_share: float = 0.0
+    switch_count: int = 0
+
+    @property
+    def period(self) -> str:
+        """A text that identifies the time since the table that is read became so, of this move."""
+        return f"{self.started_ms}.{self.switch_count}"
 
     def advance(
         self,
@@ -60,14 +67,14 @@ class TableMove:
         mover: str | None = None,
     ) -> TableMove:
         """Return the record of the next step; what is None stays."""
+        is_switch = is_target_primary not in (None, self.is_target_primary)
         return replace(
             self,
             phase=self.phase if phase is None else phase,
-            is_target_primary=(
-                self.is_target_primary if is_target_primary is None else is_target_primary
-            ),
+            is_target_primary=self.is_target_primary != is_switch,
             mover=self.mover if mover is None else mover,
             step=self.step + 1,
+            switch_count=self.switch_count + is_switch,
         )
 
     def is_same(self, other: TableMove) -> bool:

@@ -145,5 +145,7 @@ def read_status(record: MoveRecord) -> MoveStatus:
         started_ms=None if move is None else move.started_ms,
         history=record.read_note(HISTORY_NOTE).get("steps", []),
         shadow_share=0.0 if move is None else move.shadow_share,
-        shadow_counts=sum_shadow_counts(record.catalog.read_notes(record.source), primary),
+        shadow_counts=sum_shadow_counts(
+            record.catalog.read_notes(record.source), "" if move is None else move.period
+        ),
     )

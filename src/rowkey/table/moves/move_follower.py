@@ -279,14 +279,13 @@ class MoveFollower:
         """Begin to repeat reads, or stop, as the record of the move says; call under the lock."""
         share = 0.0 if move is None or move.phase is not MovePhase.BOTH else move.shadow_share
         shadow, source = self.shadow, self._source
-        table = source.lease.table
-        read_table = move.target if move is not None and move.is_target_primary else table
-        if shadow is not None and (shadow.share, shadow.read_table) != (share, read_table):
+        period = "" if move is None else move.period
+        if shadow is not None and (shadow.share, shadow.period) != (share, period):
             self.shadow = None
             Thread(target=shadow.close, name="rowkey-shadow-end", daemon=True).start()
         if share and self.shadow is None:
-            catalog = source.lease.catalog
-            self.shadow = ShadowReads(share, catalog, table, read_table, self._get_both_states)
+            catalog, table = source.lease.catalog, source.lease.table
+            self.shadow = ShadowReads(share, catalog, table, period, self._get_both_states)
 
     def _get_both_states(self) -> tuple[GenerationState, GenerationState] | None:
         """Return the states of the table that is read and of the other one; None without a move."""

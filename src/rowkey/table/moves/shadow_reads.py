@@ -80,19 +80,19 @@ class ShadowCounts:
         del self.examples[MAX_EXAMPLES:]
 
 
-def sum_shadow_counts(notes: Mapping[str, str], read_table: str) -> ShadowCounts:
+def sum_shadow_counts(notes: Mapping[str, str], period: str) -> ShadowCounts:
     """Return what all clients have counted; a malformed note is left out.
 
     Args:
         notes: the notes of the table that is moved, by name.
-        read_table: the table that clients read; what was counted while they read another is left.
+        period: the `period` of the move; what was counted in another one is left out.
     """
     total = ShadowCounts()
     for name, text in notes.items():
         if name.startswith(SHADOW_NOTE_PREFIX):
             with suppress(ValueError, AttributeError):
                 document = json.loads(text)
-                if document.get("read") == read_table:
+                if document.get("period") == period:
                     total.add(document)
     return total
 
@@ -104,14 +104,14 @@ class ShadowReads:
         share: the share of the reads, above 0 and up to 1.
         catalog: where the note is kept.
         source: the table that is moved.
-        read_table: the table that is read.
+        period: the `period` of the move, in which one table is read.
         get_states: returns the states of both tables.
     """
 
     def __init__(
-        self, share: float, catalog: Catalog, source: str, read_table: str, get_states: GetStates
+        self, share: float, catalog: Catalog, source: str, period: str, get_states: GetStates
     ) -> None:
-        self.share, self.read_table = share, read_table
+        self.share, self.period = share, period
         self.counts = ShadowCounts()
         self._catalog, self._source, self._get_states = catalog, source, get_states
         self._note = f"{SHADOW_NOTE_PREFIX}{secrets.token_hex(6)}"
@@ -163,7 +163,7 @@ class ShadowReads:
 
     def _write_note(self) -> None:
         if self.counts.repeated_count or self.counts.skipped:
-            document = {"read": self.read_table, **vars(self.counts)}
+            document = {"period": self.period, **vars(self.counts)}
             with suppress(RowkeyError):  # of a client that may not write notes
                 self._catalog.write_note(self._source, self._note, json.dumps(document))
 
