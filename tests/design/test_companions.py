@@ -66,8 +66,8 @@ def test_companion_designs_are_read_from_the_folder_of_the_design(tmp_path: Path
         ('"u64"', '"u32"', "its field number has the type u32; expected u64"),
         (
             'note   = { type = "text", nullable = true }',
-            "",
-            "it lacks the fields note; expected all fields",
+            'more   = "u8"',
+            "it lacks the fields note; expected all fields of the main design, or, as an index",
         ),
         ("note   =", 'more   = "u8"\nnote   =', "it has further fields: more"),
         ("nullable = true", "max_bytes = 9", "max_bytes of its field note is 9; expected not decl"),
@@ -83,6 +83,11 @@ def test_companion_designs_are_read_from_the_folder_of_the_design(tmp_path: Path
         ("note   = {", 'note   = { qualifier = "n",', "only the companion stores note in d:n"),
         ("note   = {", 'note   = { family = "x",', "only the main design stores note in d:note"),
         ("[fields]", '[families.d]\nttl = "9d"\n[fields]', "ttl of its family d is 777600"),
+        (
+            'number = "u64"\nnote   = { type = "text", nullable = true }',
+            'number = "u64"\n[families.x]\nttl = "9d"',
+            "ttl of its family x is 777600; expected at least unlimited, as in the main design",
+        ),
         ("[fields]", "[families.d]\nversions = 3\n[fields]", "versions of its family d is 3"),
         ("key =", 'companions = { x = "x.toml" }\nkey =', "it has companions itself"),
         ("key =", "key : ", "other.toml:2 is not a valid design"),

@@ -21,6 +21,7 @@ from rowkey.errors import InvalidDesign, RowkeyError
 from rowkey.move import BucketRetirement, Move, mover_lock, transfer_table
 from rowkey.table import TableWithCompanions, drop_table, repair_companions
 from table.companion_tables import (
+    INDEXED,
     KEYS,
     NAMES,
     get_identity,
@@ -91,7 +92,7 @@ class Pauses:
 
     def __init__(self, writers: list[Writer]) -> None:
         self.writers = writers
-        self._gate = threading.Lock()
+        self._gate, self._is_paused = threading.Lock(), False
         for one in writers:
             one.write_one = self._guard(one.write_one)  # type: ignore[method-assign]
 
@@ -105,10 +106,13 @@ class Pauses:
     def pause(self) -> None:
         """Wait until no change is on its way, and let none begin."""
         self._gate.acquire()
+        self._is_paused = True
 
     def resume(self) -> None:
-        """Let changes begin again."""
-        self._gate.release()
+        """Let changes begin again, if they were stopped."""
+        if self._is_paused:
+            self._is_paused = False
+            self._gate.release()
 
 
 @contextmanager
@@ -122,6 +126,7 @@ def running(writers: list[Writer]) -> Iterator[Pauses]:
     finally:
         for one in writers:
             one.is_over.set()
+        pauses.resume()
         for one in writers:
             one.join()
     assert [None] * len(writers) == [one.failed for one in writers]
@@ -143,8 +148,8 @@ def check_in_step(table: Table, writers: list[Writer]) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the design files of orders and two companions."""
-    write_designs(tmp_path)
+    """A folder with the design files of orders, a companion and an index."""
+    write_designs(tmp_path, keys=INDEXED)
     return tmp_path
 
 
@@ -152,7 +157,7 @@ def move_under_writers(
     folder: Path, url: str, stale_s: float, steps: Sequence[str], prefix: str = ""
 ) -> None:
     """Move orders under writers, with a change of the buckets before and after; check each step."""
-    design = write_designs(folder, prefix)
+    design = write_designs(folder, prefix, INDEXED)
     target = write_new_design(folder)
     name = design.table
     with ExitStack() as held:
@@ -254,14 +259,14 @@ def test_a_killed_finish_is_repeated_and_the_companions_follow(
 
 def test_no_companion_is_added_during_a_move(folder: Path) -> None:
     """New companions are refused by name until the move is finished."""
-    design = write_designs(folder, declared=["orders_by_number"])
+    design = write_designs(folder, keys=INDEXED, declared=["orders_by_number"])
     url = f"memory:{folder}"
     target = write_new_design(folder)
     with rowkey.open(design, url, max_stale=0.01) as table:
         table.put({"user": "u", "at": 1, "number": 2})
     with Move("orders", url) as move:
         move.run(target)
-    more = write_designs(folder)
+    more = write_designs(folder, keys=INDEXED)
     with pytest.raises(RowkeyError, match="being moved"):
         repair_companions(more, url, apply=True)
 
@@ -279,7 +284,7 @@ def test_rows_that_only_a_companion_has_are_repaired_during_a_move(folder: Path)
             switch()
             with rowkey.open("orders", url) as table:
                 lone = {"user": "lone", "at": 9, "number": 9}
-                companion = table.companions["orders_by_time"]
+                companion = table.companions["index_by_time"]
                 change = companion.writer.build_put(lone)
                 companion.writer.apply_changes([change])
             results = repair_companions(

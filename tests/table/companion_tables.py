@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from rowkey import Design
+from rowkey.design import is_index
 from rowkey.table import TableWithCompanions
 
 if TYPE_CHECKING:
@@ -43,6 +45,18 @@ CODED = {
     "orders_by_time": "[at][number][user]",
 }
 """Keys of tables of which two have ids in place of the users."""
+INDEXED = {
+    "orders": KEYS["orders"],
+    "orders_by_number": KEYS["orders_by_number"],
+    "index_by_time": KEYS["orders_by_time"],
+}
+"""Keys of a table with a whole companion, and with an index, whose rows have no columns."""
+INDEXES_OF_SHARED_ROWS = {
+    "orders": "[user][number]",
+    "index_by_number": "[number][bucket(at, 3)][at][user]",
+    "index_by_day": "[time_slice(at, 2s)][user][number]",
+}
+"""Keys of a table with two indexes, of which one has rows with several events as the table has."""
 _FIELDS = """
 [fields]
 user   = { type = "text", max_bytes = 8 }
@@ -80,6 +94,8 @@ def write_designs(
         fields = _FIELDS
         if "at" not in key:
             fields = fields.replace('"timestamp_s"', '{ type = "timestamp_s", at = "qualifier" }')
+        if name.startswith("index_"):
+            fields = re.sub("(note|amount) .*\n", "", fields)
         if keys is NULLABLE:
             fields = fields.replace('"u64"', '{ type = "u64", nullable = true }')
         (folder / f"{name}.toml").write_text(f"{text}{fields}", encoding="utf-8")
@@ -101,20 +117,35 @@ def collect_rows(rows: Iterable[Row]) -> dict[Identity, Row]:
 
 
 def read_all_tables(table: Table) -> dict[str, dict[Identity, Row]]:
-    """Return all rows of a table and of each of its companions, by the table's name."""
+    """Return all rows of a table and of each of its companions, by the table's name.
+
+    Rows of an index get the columns of those that they lead to.
+    """
     assert isinstance(table, TableWithCompanions)
-    tables = {table.design.table: table, **table.companions}
-    return {name: collect_rows(one.scan()) for name, one in tables.items()}
+    main_rows = collect_rows(table.scan())
+    rows = {table.design.table: main_rows}
+    for name, one in table.companions.items():
+        rows[name] = collect_rows(one.scan())
+        if is_index(table.design, one.design):
+            rows[name] = {place: main_rows.get(place, row) for place, row in rows[name].items()}
+    return rows
 
 
 def read_all_cells(table: Table) -> list[dict[Identity, Any]]:
-    """Return the cells of each row in each table, with their timestamps, without qualifiers."""
+    """Return the cells of each row in each table, with their timestamps, without qualifiers.
+
+    A row of an index has one cell: it gets those of the row that it leads to.
+    """
     assert isinstance(table, TableWithCompanions)
     found: list[dict[Identity, Any]] = []
     for one in (table, *table.companions.values()):
         rows = list(one.scan())
         cells = one.get_state().getter.get_cells(rows)
-        found.append(dict(zip(map(get_identity, rows), map(sorted, cells), strict=True)))
+        copies = dict(zip(map(get_identity, rows), map(sorted, cells), strict=True))
+        if is_index(table.design, one.design):
+            assert all(1 == len(some) for some in copies.values())
+            copies = {place: found[0].get(place, some) for place, some in copies.items()}
+        found.append(copies)
     return found
 
 

@@ -17,6 +17,7 @@ import pytest
 import rowkey
 from rowkey.table import repair_companions
 from table.companion_tables import (
+    INDEXED,
     NAMES,
     change_model,
     collect_rows,
@@ -37,7 +38,7 @@ LAST_CALLS_S = 1.0
 
 
 class KilledCompanionWriters:
-    """A table with companions, its writing processes, and a model of the acknowledged changes.
+    """A table with a companion and an index, its writing processes, and a model of its rows.
 
     A process that replaces a killed one writes rows of another user. So the rows of the killed one
     stay as the kill left them, until all processes are killed and the tables are repaired.
@@ -62,7 +63,7 @@ class KilledCompanionWriters:
     ) -> None:
         self.folder, self.url, self.seed = folder, url, seed
         self.thread_count = thread_count
-        self.design = write_designs(folder, prefix)
+        self.design = write_designs(folder, prefix, INDEXED)
         self.model: dict[Identity, Row] = {}
         self.pending: dict[Identity, list[Row | None]] = {}
         """What each row may be whose change a kill has cut off."""
@@ -176,8 +177,9 @@ class KilledCompanionWriters:
             table.scan("user = ?", user),
             table.scan("user = ? and number in ?", user, numbers),
             table.companions[self._companion_names[0]].scan("number in ?", numbers),
-            table.companions[self._companion_names[1]].scan(),
+            table.scan(order="at, number, user"),
         ]
+        assert self._companion_names[1] == table.explain(order="at, number, user").table
         for read in reads:
             found = collect_rows(row for row in read if row["user"] == user)
             self._check_rows(user, found, expected)

@@ -27,6 +27,8 @@ from rowkey.table.row_writer import RowWriter
 from table.companion_tables import (
     CODED,
     COLUMNS,
+    INDEXED,
+    INDEXES_OF_SHARED_ROWS,
     KEYS,
     NAMES,
     NULLABLE,
@@ -82,11 +84,16 @@ def check_reads(table: Table, model: dict[Identity, Row]) -> None:
     assert all(model == rows for rows in read_all_tables(table).values())
     first, *copies = read_all_cells(table)
     assert [first] * len(copies) == copies
-    for name in NAMES:
+    for name in (*NAMES, *COLUMNS):
         for value in {row[name] for row in model.values()} - {None}:
             expected = {place: row for place, row in model.items() if row[name] == value}
             assert expected == collect_rows(table.scan(f"{name} = ?", value))
             assert len(expected) == table.count(f"{name} = ?", value)
+            for number in {row["number"] for row in expected.values()} - {None}:
+                both = {place: row for place, row in expected.items() if row["number"] == number}
+                scan = table.scan(f"number = ? and {name} = ?", number, value)
+                assert both == collect_rows(scan)
+                assert len(both) == scan.to_arrow().num_rows
     for place, row in model.items():
         assert row == table.get(dict(zip(NAMES, place, strict=True)))
     for order in ("number, at, user", "at desc, number desc", "user, at desc"):
@@ -108,7 +115,7 @@ def check_reads(table: Table, model: dict[Identity, Row]) -> None:
 @given(
     steps=st.lists(st.lists(changes, min_size=1, max_size=4) | changes | moves, max_size=12),
     scheme=st.sampled_from(["memory", "rocks"]),
-    keys=st.sampled_from([KEYS, SHARED_ROWS, CODED, NULLABLE]),
+    keys=st.sampled_from([KEYS, SHARED_ROWS, CODED, NULLABLE, INDEXED, INDEXES_OF_SHARED_ROWS]),
     without_number=st.booleans(),
     loaded=st.lists(places, max_size=3, unique_by=get_identity),
 )

@@ -16,6 +16,7 @@ import rowkey
 from rowkey.errors import Unavailable
 from rowkey.table import drop_table, repair_companions
 from table.companion_tables import (
+    INDEXED,
     apply_change,
     change_model,
     draw_change,
@@ -36,7 +37,7 @@ before all are killed and the tables are repaired."""
 
 def test_companions_have_equal_cells_on_a_cluster(hbase_url: str, tmp_path: Path) -> None:
     """After puts, replaces, deletes and batches, all tables have the same cells."""
-    design, random = write_designs(tmp_path, f"c{token_hex(4)}."), Random(5)
+    design, random = write_designs(tmp_path, f"c{token_hex(4)}.", INDEXED), Random(5)
     try:
         with rowkey.open(design, hbase_url, max_stale=1) as table:
             for _ in range(60):
@@ -62,7 +63,7 @@ def test_a_companion_filled_while_clients_write_has_every_row(
 ) -> None:
     """Once a repair has filled a new companion, it has every row that clients have written."""
     prefix, stop = f"f{token_hex(4)}.", Event()
-    plain = write_designs(tmp_path, prefix, declared=["orders_by_number"])
+    plain = write_designs(tmp_path, prefix, INDEXED, declared=["orders_by_number"])
 
     def write(user: str) -> dict[Identity, Row]:
         model: dict[Identity, Row] = {}
@@ -85,7 +86,7 @@ def test_a_companion_filled_while_clients_write_has_every_row(
         with rowkey.open(plain, hbase_url, max_stale=1) as table, table.batch() as batch:
             for number in range(100):
                 batch.put({"user": "old", "at": number, "number": number, "amount": number})
-        design = write_designs(tmp_path, prefix)
+        design = write_designs(tmp_path, prefix, INDEXED)
         with ThreadPoolExecutor(2) as pool:
             writers = [pool.submit(write, f"u{number}") for number in range(2)]
             try:
@@ -103,9 +104,9 @@ def test_a_companion_filled_while_clients_write_has_every_row(
                     assert model == {p: row for p, row in rows.items() if p[0] == user}, name
             first, *copies = read_all_cells(table)
             assert [first] * 2 == copies
-            assert table.explain("at = ?", 5).table == f"{prefix}orders_by_time"
+            assert table.explain("at = ?", 5).table == f"{prefix}index_by_time"
     finally:
-        drop_table(write_designs(tmp_path, prefix), hbase_url)
+        drop_table(write_designs(tmp_path, prefix, INDEXED), hbase_url)
 
 
 def test_killed_writers_leave_no_row_missing_in_a_companion_on_a_cluster(

@@ -27,6 +27,8 @@ from table.buckets import FIELDS, ROWS, build_design
 from table.clients import ManualClock, open_client
 from table.companion_tables import (
     CODED,
+    INDEXED,
+    INDEXES_OF_SHARED_ROWS,
     KEYS,
     NULLABLE,
     SHARED_ROWS,
@@ -122,7 +124,9 @@ CONDITIONS: dict[str, Callable[[Any], bool]] = {
 
 
 @pytest.mark.parametrize("where", CONDITIONS)
-@pytest.mark.parametrize("keys", [KEYS, SHARED_ROWS, CODED, NULLABLE])
+@pytest.mark.parametrize(
+    "keys", [KEYS, SHARED_ROWS, CODED, NULLABLE, INDEXED, INDEXES_OF_SHARED_ROWS]
+)
 def test_matching_rows_are_deleted_in_every_companion(
     tmp_path: Path, keys: dict[str, str], where: str
 ) -> None:
@@ -143,7 +147,7 @@ def test_matching_rows_are_deleted_in_every_companion(
 
         put_rows(range(16))
         with suppress(InvalidDesign):  # it has no buckets
-            table.companions["orders_by_number"].set_buckets(5)
+            next(iter(table.companions.values())).set_buckets(5)
         put_rows(range(8, 24))
         matches = CONDITIONS[where]
         rows = {get_identity(row): row for row in table.scan()}

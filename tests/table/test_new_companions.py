@@ -20,6 +20,8 @@ from rowkey.table.companions import companion_repair
 from rowkey.table.row_writer import RowWriter
 from table.companion_tables import (
     CODED,
+    INDEXED,
+    INDEXES_OF_SHARED_ROWS,
     KEYS,
     SHARED_ROWS,
     change_model,
@@ -37,7 +39,14 @@ NEW = {"user": "new", "at": 1, "number": 77, "note": "n", "amount": 1}
 
 @pytest.mark.parametrize(
     ("names", "keys"),
-    [([], KEYS), (["orders_by_number"], KEYS), ([], CODED), ([], SHARED_ROWS)],
+    [
+        ([], KEYS),
+        (["orders_by_number"], KEYS),
+        ([], CODED),
+        ([], SHARED_ROWS),
+        (["orders_by_number"], INDEXED),
+        ([], INDEXES_OF_SHARED_ROWS),
+    ],
 )
 def test_a_new_companion_is_refused_until_repair_has_filled_it(
     tmp_path: Path, names: list[str], keys: dict[str, str], monkeypatch: pytest.MonkeyPatch

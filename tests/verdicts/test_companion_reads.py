@@ -126,3 +126,48 @@ def test_a_comparison_has_no_figure_for_a_read_that_a_companion_serves(
     assert second.value is not None
     assert second.is_full_scan
     assert [1, 2] == [len(one.simulation.reads) for one in found.designs]
+
+
+def test_the_gets_of_an_index_are_load_of_the_main_table(main_design_path: Path) -> None:
+    """A read by an index is judged there, with one get of the main table for each of its rows."""
+    index = main_design_path.parent / "by_shop.toml"
+    text = TABLE.format(
+        name="by_shop", key="[bucket(at, 4)][shop][desc(at)][user][number]", more=""
+    )
+    index.write_text(text)
+    reads = """
+[[reads]]
+name  = "of shop"
+where = "shop = ?"
+order = "at desc"
+limit = 10
+rate  = "30/s"
+
+[[reads]]
+name  = "of amount"
+where = "shop = ? and amount = ?"
+rate  = "1/s"
+"""
+    key = "[bucket(number, 16)][number][user][desc(at)][shop]"
+    more = 'companions = { by_shop = "by_shop.toml" }\n'
+    text = TABLE.format(name="orders", key=key, more=more)
+    text = text.replace("[families.d]", 'amount = { type = "u64", nullable = true }\n[families.d]')
+    path = main_design_path.parent / "indexed.toml"
+    path.write_text(text + reads)
+    document = json.loads(run("simulate", path, "-f", "json").out)
+    (gets,) = document["reads"]
+    assert "rows of of shop" == gets["name"]
+    assert (1, 1) == (gets["fan_out"]["mean"], gets["rows_read"]["mean"])
+    assert [300] == [read.rate for read in Design.read(path).keep_own_reads({}).reads]
+    told = "\n".join(document["source"]["assumed"])
+    assert "are not counted for these reads" in told
+    assert "have: of amount" in told
+    checked = json.loads(run("check", path, "-f", "json").out)
+    assert [] == [one for one in checked["findings"] if one["severity"] == "error"]
+    key = "[bucket(number, 16)][number]"
+    text = path.read_text().replace(f"{key}[user][desc(at)]", "[at][number][user]")
+    text = text.replace('splits = "per_bucket"\n', "")
+    path.write_text(text.replace('rate = "200/s"', 'rate = "20000/s"'))
+    better = path.with_name("better_indexed.toml")
+    assert 0 == run("advise", path, "--write", better).code
+    assert ["of shop", "of amount"] == [read.name for read in Design.read(better).reads]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, Any, Literal
 
-from rowkey.design import find_companion_obstacle
+from rowkey.design import build_index, find_companion_obstacle
 from rowkey.plan import count_spreading_parts
 from rowkey.schema import format_key
 from rowkey.workload import SkippedRows
@@ -101,6 +101,17 @@ class Advice:
             return None
         main, *others = (one.design for one in self.tables)
         return find_companion_obstacle(main, {one.table: one for one in others})
+
+    def estimate_index_bytes(self, further: JudgedDesign) -> float | None:
+        """Return the bytes that an event adds if a further table is an index of the first one.
+
+        None if it cannot be one: it has no other fields than those of its key, or no table can be a
+        companion of another.
+        """
+        index = None if self.companion_obstacle is not None else build_index(further.design)
+        if index is None or further is self.tables[0]:
+            return None
+        return index.layout.estimate_event_bytes(further.simulation.key_bytes, further.facts)
 
 
 SIZE_RULE = "RK802"

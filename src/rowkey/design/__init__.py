@@ -1,9 +1,11 @@
 """A whole design file, bound and validated: its fields, key, families, splits, reads and writes."""
 
 from rowkey.design.companions import (
+    build_index,
     complete_companion,
     find_companion_obstacle,
     find_serving_companion,
+    is_index,
 )
 from rowkey.design.design import Design
 from rowkey.design.design_regions import DesignRegions, compute_regions
@@ -35,6 +37,7 @@ __all__ = [
     "SourceMap",
     "TextRange",
     "TomlSpans",
+    "build_index",
     "build_json_schema",
     "choose_example_values",
     "complete_companion",
@@ -47,6 +50,7 @@ __all__ = [
     "format_path",
     "format_toml_name",
     "format_toml_value",
+    "is_index",
     "list_key_prefixes",
     "parse_toml",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from rowkey.design.properties import choose_example_values
 from rowkey.errors import DesignRefused, InvalidDesign, Mistake, Mistakes, ReadError
 from rowkey.messages import pluralize, shorten_text
 from rowkey.plan import DeclaredRead, choose_plan, plan_read
-from rowkey.schema import STORED_OPTIONS, FieldFacts
+from rowkey.schema import STORED_OPTIONS, Condition, FieldFacts, Parameter, ReadDeclaration
 
 if TYPE_CHECKING:
     from rowkey.design.design import Design
@@ -71,13 +71,35 @@ def find_serving_companion(
     """
     if not design.companions:
         return ""
+    designs = (design, *design.companions.values())
     try:
         bounds = read.build_bounds(choose_example_values(read, facts))
-        keys = [one.build_example_key() for one in (design, *design.companions.values())]
-        plans = [plan_read(key, bounds, read.order) for key in keys]
+        plans = [plan_read(one.build_example_key(), bounds, read.order) for one in designs]
     except ReadError:
         return ""
-    return ["", *design.companions][choose_plan(plans)]
+    return ["", *design.companions][choose_plan(plans, [is_index(design, one) for one in designs])]
+
+
+def is_index(main: Design, companion: Design) -> bool:
+    """Return whether a companion has only the fields of its key, and leads to the main table."""
+    return companion.fields.keys() < main.fields.keys()
+
+
+def build_index(companion: Design) -> Design | None:
+    """Return a companion with only the fields of its key; None if it has no others.
+
+    >>> from rowkey import Design
+    >>> fields = {"user": "text", "id": "u64", "note": "text"}
+    >>> list(build_index(Design("by_id", "[id][user]", fields=fields)).fields)
+    ['user', 'id']
+    """
+    declared = companion.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    identity = companion.layout.identity_fields
+    fields = {name: words for name, words in declared["fields"].items() if name in identity}
+    if len(fields) == len(companion.fields):
+        return None
+    unneeded = dict.fromkeys(("reads", "writes", "sample"))
+    return companion.copy_with_options(fields=fields, **unneeded)
 
 
 def complete_companion(main: Design, name: str) -> Design:
@@ -102,18 +124,45 @@ def complete_companion(main: Design, name: str) -> Design:
         field: {one: options[one] for one in EXPECTED_OPTIONS if one in options}
         | own["fields"][field]
         for field, options in declared["fields"].items()
+        if field in own["fields"]
     }
     if fields != own["fields"]:
         changed["fields"] = fields
     names = {read.name for read in companion.reads}
     served = [
-        options
+        options | _select_tests(read, companion.fields)
         for read, options in zip(main.reads, declared.get("reads", ()), strict=True)
         if read.name not in names and find_serving_companion(main, read, {}) == name
     ]
     if served:
         changed["reads"] = [*own.get("reads", ()), *served]
     return companion.copy_with_options(**changed) if changed else companion
+
+
+def _select_tests(read: DeclaredRead, fields: Container[str]) -> dict[str, Any]:
+    """Return the options of a read of an index, which has only some of the fields.
+
+    Conditions on the others are tested in the rows of the main table, so that more rows of the
+    index may be read than the limit.
+    """
+    conditions = [str(one) for one in read.conditions if one.field in fields]
+    order = [str(one) for one in read.order if one.field in fields]
+    options = {"where": " and ".join(conditions), "order": ", ".join(order)}
+    return options if len(conditions) == len(read.conditions) else {**options, "limit": None}
+
+
+def declare_index_gets(main: Design, index: Design, read: DeclaredRead) -> ReadDeclaration | None:
+    """Return the gets of rows that an index leads to, as a read of the main table.
+
+    As many are expected as the limit of the read allows. None if that is not known: its limit or
+    its rate is not declared, or other fields than those of the index are tested after each get.
+    """
+    if read.limit is None or read.rate is None or {*read.tested_fields} - {*index.fields}:
+        return None
+    tests = [Condition(name, "=", (Parameter(0),)) for name in main.layout.identity_fields]
+    where = " and ".join(map(str, tests))
+    rate = f"{read.rate * read.limit:.12g}/s"
+    return ReadDeclaration(name=f"rows of {read.name}", where=where, rate=rate)
 
 
 def find_companion_obstacle(main: Design, companions: Mapping[str, Design]) -> str | None:
@@ -196,8 +245,11 @@ def _find_unsuited_key(design: Design) -> Iterator[tuple[str, str]]:
 
 def _find_field_differences(main: Design, companion: Design) -> Iterator[tuple[str, str]]:
     """Yield what differs between the fields of two designs, and what is allowed."""
-    if missing := [name for name in main.fields if name not in companion.fields]:
-        yield f"it lacks the fields {', '.join(missing)}", "all fields of the main design"
+    identity = {*main.layout.identity_fields}
+    missing = [name for name in main.fields if name not in companion.fields]
+    if missing and companion.fields.keys() - identity:
+        allowed = "all fields of the main design, or, as an index, only those of its key"
+        yield f"it lacks the fields {', '.join(missing)}", allowed
     if added := [name for name in companion.fields if name not in main.fields]:
         yield f"it has further fields: {', '.join(added)}", "the fields of the main design"
     for name, field in main.fields.items():
@@ -213,7 +265,16 @@ def _find_field_differences(main: Design, companion: Design) -> Iterator[tuple[s
 
 
 def _find_storage_differences(main: Design, companion: Design, path: str) -> Iterator[Mistake]:
-    """Yield the columns that only one of two designs has, so that their rows could not be equal."""
+    """Yield why rows could not be equal, or those of an index end before those of its table."""
+    if is_index(main, companion):
+        needed_s = max(family.ttl_s for family in main.families.values())
+        for name, family in companion.families.items():
+            if family.ttl_s < needed_s:
+                what = f"ttl of its family {name} is {_format(family.ttl_s)}"
+                allowed = f"at least {_format(needed_s)}, as in the main design"
+                remedy = "A row could outlive its row in the index: declare a longer ttl there."
+                yield Mistake(path, what, allowed, remedy)
+        return
     here, there = _list_columns(main), _list_columns(companion)
     for column in sorted(here ^ there):
         owner = "the main design" if column in here else "the companion"

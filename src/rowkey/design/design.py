@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Family, find_table_name_mistakes
-from rowkey.design.companions import bind_companions, find_serving_companion
+from rowkey.design.companions import (
+    bind_companions,
+    declare_index_gets,
+    find_serving_companion,
+    is_index,
+)
 from rowkey.design.design_source import DesignSource, parse_toml, read_design_text
 from rowkey.design.partial_declaration import (
     PLACEHOLDER_NAME,
@@ -161,17 +166,26 @@ class Design:
     def keep_own_reads(self, facts: Mapping[str, FieldFacts]) -> Design:
         """Return the design without the reads that a companion serves; itself if none does.
 
+        It has a read for the rows that each read of an index gets from this table.
+
         Args:
             facts: the facts of the fields, from which reads get example values.
         """
-        own = tuple(one for one in self.reads if not find_serving_companion(self, one, facts))
+        own, gets = [], []
+        for read in self.reads:
+            name = find_serving_companion(self, read, facts)
+            if not name:
+                own.append(read)
+            elif is_index(self, self.companions[name]):
+                gets.append(declare_index_gets(self, self.companions[name], read))
         if len(own) == len(self.reads):
             return self
         names = {read.name for read in own}
-        declared = tuple(read for read in self.declaration.reads if read.name in names)
+        added = [one for one in gets if one is not None]
+        declared = [one for one in self.declaration.reads if one.name in names]
         found = copy(self)
-        found.reads = own
-        found.declaration = self.declaration.model_copy(update={"reads": declared})
+        found.reads = (*own, *bind_declared_reads(added, self.fields, Mistakes()))
+        found.declaration = self.declaration.model_copy(update={"reads": (*declared, *added)})
         return found
 
     def dumps(self, *, defaults: bool = True) -> str:

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
         format_explanation,
     )
     from rowkey.explanations.read_explanation import explain_read
-    from rowkey.explanations.table_choice import describe_plan_choice, explain_chosen_read
+    from rowkey.explanations.table_choice import explain_chosen_read, explain_table_choice
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
             "explanation": "Explanation FormattedRange ReadKeyProposal format_explanation",
             "read_explanation": "explain_read",
-            "table_choice": "describe_plan_choice explain_chosen_read",
+            "table_choice": "explain_chosen_read explain_table_choice",
         },
     )
 
@@ -27,8 +27,8 @@ __all__ = [
     "Explanation",
     "FormattedRange",
     "ReadKeyProposal",
-    "describe_plan_choice",
     "explain_chosen_read",
     "explain_read",
+    "explain_table_choice",
     "format_explanation",
 ]

@@ -31,6 +31,7 @@ def explain_read(
     *,
     limit: int | None = None,
     facts: Mapping[str, FieldFacts] | None = None,
+    fields: Mapping[str, Field] | None = None,
 ) -> Explanation:
     """Explain how a read runs, what it costs, and whether another key would serve it better.
 
@@ -39,6 +40,8 @@ def explain_read(
         read: the bounds and the requested order.
         limit: the maximum number of rows, or None for all.
         facts: statistics of the fields, to estimate the rows read.
+        fields: the fields of the rows that are returned, where a row of an index leads to them;
+            None for those of the key's design.
 
     Cost: one plan.
 
@@ -50,13 +53,14 @@ def explain_read(
     ('scan', 1, ('bucket(host, 16)', 'host'))
     """
     plan = plan_read(key, read.bounds, read.order)
+    fields = key.declared_fields if fields is None else fields
     access_type = _find_access_type(plan)
     order_method = _find_order_method(plan, read)
     is_slow = (plan.is_full_scan and bool(read.bounds)) or plan.needs_sort
     return Explanation(
         key=str(key),
         conditions=tuple(
-            _format_condition(key.declared_fields[n], bound) for n, bound in read.bounds.items()
+            _format_condition(fields[name], bound) for name, bound in read.bounds.items()
         ),
         order=tuple(map(str, read.order)),
         limit=limit,
@@ -73,7 +77,7 @@ def explain_read(
         residual_fields=plan.residual_fields,
         order_method=order_method,
         natural_order=tuple(map(str, plan.row_order)),
-        rows_read=_estimate_rows_read(key, plan, read.bounds, facts or {}),
+        rows_read=_estimate_rows_read(key, fields, plan, read.bounds, facts or {}),
         warnings=tuple(_build_warnings(plan, read, access_type, order_method, limit)),
         needs_key=is_slow and not plan.is_point and access_type != "nothing",
     )
@@ -201,7 +205,11 @@ def _quote_value(value: str | bytes) -> str:
 
 
 def _estimate_rows_read(
-    key: Key, plan: Plan, bounds: Bounds, facts: Mapping[str, FieldFacts]
+    key: Key,
+    fields: Mapping[str, Field],
+    plan: Plan,
+    bounds: Bounds,
+    facts: Mapping[str, FieldFacts],
 ) -> float | None:
     """Estimate the rows read per row of the answer; None if too little is known.
 
@@ -214,9 +222,7 @@ def _estimate_rows_read(
     share = 1.0
     for name in plan.residual_fields:
         known: Any = facts.get(name)
-        one = (
-            _estimate_selectivity(key.declared_fields[name], bounds[name], known) if known else None
-        )
+        one = _estimate_selectivity(fields[name], bounds[name], known) if known else None
         if one is None or name in touched:
             return None
         share *= one

@@ -39,21 +39,41 @@ def explain_chosen_read(
     it reads a part of its rows, and orders would read all
     """
     plans = [plan_read(key, read.bounds, read.order) for key in keys.values()]
-    chosen = choose_plan(plans)
+    main_key, *_ = keys.values()
+    fields = main_key.declared_fields
+    are_indexes = [key.declared_fields.keys() < fields.keys() for key in keys.values()]
+    chosen = choose_plan(plans, are_indexes)
     name = list(keys)[chosen]
-    explanation = explain_read(keys[name], read, limit=limit, facts=facts)
-    reason = describe_plan_choice(list(keys), plans, chosen)
-    return replace(explanation, table=name, table_reason=reason)
+    explanation = explain_read(keys[name], read, limit=limit, facts=facts, fields=fields)
+    return explain_table_choice(
+        explanation, list(keys), plans, chosen, is_index=are_indexes[chosen]
+    )
 
 
-def describe_plan_choice(names: Sequence[str], plans: Sequence[Plan], chosen: int) -> str:
-    """Return why the plan of one table was chosen, as a sentence.
+def explain_table_choice(
+    explanation: Explanation,
+    names: Sequence[str],
+    plans: Sequence[Plan],
+    chosen: int,
+    *,
+    is_index: bool,
+) -> Explanation:
+    """Return the explanation of a read with the table that serves it, and why it does.
 
     Args:
         names: the names of the tables, the main table first.
         plans: the plan of the read in each.
-        chosen: the index of the chosen one.
+        chosen: the number of the chosen one, from 0.
+        is_index: whether its rows only lead to those of the main table.
     """
+    reason = _describe_plan_choice(names, plans, chosen)
+    if is_index:
+        reason += f"; it is an index, so each row that it reads is one get of {names[0]} more"
+    return replace(explanation, table=names[chosen], table_reason=reason)
+
+
+def _describe_plan_choice(names: Sequence[str], plans: Sequence[Plan], chosen: int) -> str:
+    """Return why the plan of one table was chosen, as a sentence."""
     plan, main_plan, main = plans[chosen], plans[0], names[0]
     if not plan.fan_out:
         return "no row can meet the conditions"

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rowkey.plan.ranges import Plan
 
-PlanCost = tuple[bool, bool, int, bool, int]
+PlanCost = tuple[bool, bool, bool, bool, int, bool, int]
 
 
-def compute_plan_cost(plan: Plan) -> PlanCost:
+def compute_plan_cost(plan: Plan, *, is_index: bool = False) -> PlanCost:
     """Return a tuple that is smaller for a plan that reads less.
 
-    Nothing and points come first; then ranges, and last scans of the whole table. Of ranges those
-    are better that leave fewer conditions to test row by row, then those that need no sort, then
-    the fewest.
+    Nothing and points come first; then ranges of whole rows, then those of an index, which needs a
+    get for each row, then scans of the whole table. Last are those that must sort all rows, or get
+    all rows of an index only to test them. Of ranges those are better that leave fewer conditions
+    to test row by row, then those that need no sort, then the fewest.
+
+    Args:
+        is_index: whether the rows that it reads only lead to those of the main table.
 
     >>> from rowkey.keys import bind_key
     >>> from rowkey.plan import plan_read
@@ -25,15 +29,32 @@ def compute_plan_cost(plan: Plan) -> PlanCost:
     >>> plans = [plan_read(bind_key(key, fields), {"number": Equal(7)})
     ...     for key in ("[user][number]", "[number][user]")]
     >>> list(map(compute_plan_cost, plans))
-    [(True, True, 1, False, 0), (True, False, 0, False, 1)]
+    [(True, True, False, False, 1, False, 0), (True, False, False, False, 0, False, 1)]
     """
     if plan.is_point or not plan.fan_out:
-        return False, False, 0, False, 0
+        return False, False, False, is_index, 0, False, 0
     fan_out = 0 if plan.is_full_scan else plan.fan_out
-    return True, plan.is_full_scan, len(plan.residual_fields), plan.needs_sort, fan_out
+    residual_count = len(plan.residual_fields)
+    is_costly = plan.needs_sort or (is_index and residual_count > 0)
+    return (
+        True,
+        plan.is_full_scan,
+        plan.is_full_scan and is_costly,
+        is_index,
+        residual_count,
+        plan.needs_sort,
+        fan_out,
+    )
 
 
-def choose_plan(plans: Sequence[Plan]) -> int:
-    """Return the index of the plan that reads the least; of equal ones, of the first."""
-    costs = [compute_plan_cost(plan) for plan in plans]
+def choose_plan(plans: Sequence[Plan], are_indexes: Sequence[bool]) -> int:
+    """Return the number of the plan that reads the least, from 0; of equal ones, of the first.
+
+    Args:
+        are_indexes: whether each is the plan of an index.
+    """
+    costs = [
+        compute_plan_cost(plan, is_index=is_index)
+        for plan, is_index in zip(plans, are_indexes, strict=True)
+    ]
     return costs.index(min(costs))

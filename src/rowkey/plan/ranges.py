@@ -155,10 +155,13 @@ class ReadPlanner:
         return self._unbounded_images[index]
 
     def plan(self, bounds: Bounds, order: Sequence[Ordering] = ()) -> Plan:
-        """Plan a read with given bounds and order, as `plan_read` does."""
-        key = self.key
+        """Plan a read with given bounds and order, as `plan_read` does.
+
+        A field that the key's design does not have, as of an index, is tested in each row.
+        """
+        fields = self.key.declared_fields
         bounds = {
-            name: include_range_ends(key.declared_fields[name], bound)
+            name: include_range_ends(fields[name], bound) if name in fields else bound
             for name, bound in bounds.items()
         }
         wanted_order = [
@@ -169,7 +172,7 @@ class ReadPlanner:
         walk = _walk_key(self, bounds, set(bounds) | {ordering.field for ordering in order})
         if not walk.is_narrowed and not wanted_order:
             walk = _walk_spreading_parts(self, bounds, walk.decided_fields)
-        if any(is_empty_bound(key.declared_fields[name], bound) for name, bound in bounds.items()):
+        if any(is_empty_bound(fields[one], bounds[one]) for one in bounds.keys() & fields.keys()):
             walk.exclude_all_rows(bounds)
         return _build_plan(self, walk, bounds, wanted_order)
 

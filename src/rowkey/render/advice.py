@@ -102,6 +102,10 @@ ADVICE_FIELDS = {
     "assumptions[]": "what was assumed of the sample",
     "skipped_rows": "rows of the sample that were no events",
     **{f"tables[].{name}": meaning for name, meaning in _KEY_FIELDS.items()},
+    "tables[].index_event_bytes": (
+        "bytes that an event adds if the table is an index of the first one, with only the fields "
+        "of its key; null if it cannot be one"
+    ),
     "refused[].key": "a key that was judged, by the first events or by all, and is not proposed",
     "refused[].reason": "why",
 }
@@ -124,7 +128,13 @@ def build_advice_document(advice: Advice) -> dict[str, Any]:
         "bounds": {**asdict(advice.bounds), "reason": str(advice.bounds.reason)},
         "assumptions": [str(one) for one in advice.assumptions],
         "skipped_rows": advice.skipped_rows.count,
-        "tables": [_build_key_document(one, advice.declared) for one in advice.tables],
+        "tables": [
+            {
+                **_build_key_document(one, advice.declared),
+                "index_event_bytes": advice.estimate_index_bytes(one),
+            }
+            for one in advice.tables
+        ],
         "refused": [{"key": one.key, "reason": one.reason} for one in advice.refused],
     }
 
@@ -289,6 +299,14 @@ def _format_tables(advice: Advice, width: int) -> Iterator[str]:
     for judged in tables:
         yield from wrap_text(f"  {judged.design.table}: serves {_list_reads(judged)}", width, 4)
         yield from _format_key(judged, declared, width)
+        if (index_bytes := advice.estimate_index_bytes(judged)) is not None:
+            yield from wrap_text(
+                "    or as an index, with only the fields of its key: "
+                f"{index_bytes:,.0f} bytes for an event instead of {judged.event_bytes:,.0f}, and "
+                f"one get of {tables[0].design.table} for each row that it reads",
+                width,
+                6,
+            )
     event_bytes = sum(one.event_bytes for one in tables)
     texts = [
         f"{event_bytes:,.0f} bytes for an event instead of {declared.event_bytes:,.0f}",

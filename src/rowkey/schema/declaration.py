@@ -283,7 +283,7 @@ class DesignDeclaration(_StrictModel):
         default_factory=dict,
         description="design files of further tables with the same rows under other keys, by the "
         'table\'s name, such as { orders_by_number = "orders_by_number.toml" }; they are written '
-        "and read together with this table",
+        "and read together with this table; one with only the fields of its key is an index",
     )
     catalog: str | None = Field(
         None,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rowkey.design import Design
+from rowkey.design import Design, find_serving_companion, is_index
 from rowkey.messages import Message
 from rowkey.open_file_limit import explain_shortage
 from rowkey.progress import Progress, ReportProgress
@@ -110,6 +110,22 @@ def start(
             reads=served,
         )
         source.assumptions.append(message)
+        uncounted = [
+            read.name
+            for read in design.reads
+            if (companion := find_serving_companion(design, read, source.facts))
+            and is_index(design, design.companions[companion])
+            and f"rows of {read.name}" not in names
+        ]
+        if uncounted:
+            message = Message(
+                "assumption.index_gets",
+                "the gets of this table that follow from an index are not counted for these reads, "
+                "whose limit or rate is not declared, or which test fields that the index does not "
+                "have: {reads}",
+                reads=", ".join(uncounted),
+            )
+            source.assumptions.append(message)
     design = own
     encoded = source.assign_codes(design)
     split_report = choose_source_splits(encoded, source, seed)

@@ -100,7 +100,7 @@ class _VersionDeletes(Batch):
         self.changed_count = 0
         layout, bounds = scan.design.layout, scan.bound_read.bounds
         is_constant = bounds.keys() <= {*layout.identity_fields}.difference(layout.lossy_key_fields)
-        self.conditions = ResidualFilter(() if is_constant else bounds, bounds, layout.fields)
+        self.conditions = ResidualFilter(() if is_constant else bounds, bounds, scan.fields)
         self.unsent_rows: dict[int, Mapping[str, Any]] = {}
         """The identity of each row that is not sent yet, by its number."""
 

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from rowkey.array_libraries import np, pa
-from rowkey.cells import Cell, CellType, RowCells
-from rowkey.design import Design
+from rowkey.cells import Cell, CellBlock, CellType, RowCells
+from rowkey.design import Design, is_index
 from rowkey.engines import CellSelection
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import add_row_number, validate_batch
@@ -111,7 +111,10 @@ def _take_back(written: WriteState, state: WriteState, rows: pa.RecordBatch, at:
         layout = earlier.active_design.layout
         if now is None or now.reads_rows_of(earlier) or layout.has_shared_rows:
             continue
-        keys = [_encode_load_keys(one.active_design, rows) for one in (earlier, now)]
+        keys = [
+            _encode_rows(written, one.active_design, rows, at)[0].rows.to_pylist()
+            for one in (earlier, now)
+        ]
         left = [*{*keys[0]} - {*keys[1]}]
         stored = now.store.get(left, CellSelection(time_range=(at, at + 1)))
         deletes = [
@@ -122,12 +125,14 @@ def _take_back(written: WriteState, state: WriteState, rows: pa.RecordBatch, at:
         now.writer.send_mutations(deletes)
 
 
-def _encode_load_keys(design: Design, rows: pa.RecordBatch) -> list[bytes]:
-    """Return the row keys under which a load puts rows."""
+def _encode_rows(
+    state: WriteState, design: Design, rows: pa.RecordBatch, timestamp: int
+) -> list[CellBlock]:
+    """Return the cells of rows in one of the tables of a state; an index has fewer fields."""
+    if is_index(state.primary.active_design, design):
+        rows = rows.select([name for name in rows.schema.names if name in design.fields])
     salts = compute_load_salts(design, rows) if design.key.is_salted else None
-    blocks = build_cell_blocks(design.layout, rows, timestamp=0, salts=salts)
-    row_keys: list[bytes] = blocks[0].rows.to_pylist()
-    return row_keys
+    return build_cell_blocks(design.layout, rows, timestamp=timestamp, salts=salts)
 
 
 def _reads_all_rows(written: WriteState, state: WriteState) -> bool:
@@ -173,9 +178,7 @@ def _put_rows(
     """Put a block of rows, or none of them if one is refused; count their row keys."""
     encoded = []
     for one in state.load_order:
-        design = one.active_design
-        salts = compute_load_salts(design, rows) if design.key.is_salted else None
-        blocks = build_cell_blocks(design.layout, rows, timestamp=timestamp, salts=salts)
+        blocks = _encode_rows(state, one.active_design, rows, timestamp)
         encoded.append((one.writer.store, blocks))
         if one is state.primary:
             row_keys = blocks[0].rows

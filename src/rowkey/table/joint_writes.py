@@ -11,13 +11,13 @@ comes last: before it is read, the mover copies what it is missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rowkey.array_libraries import pa
 from rowkey.cells import RowCells
-from rowkey.design import Design
+from rowkey.design import Design, is_index
 from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.moves.row_mirror import mirror_columns, mirror_rows
 from rowkey.table.moves.row_translator import RowTranslator
@@ -150,6 +150,13 @@ class JointWriteState:
         others = () if other is None or self.mirrored else (other,)
         self.states = (primary, *self.companions, *others)
         """The tables that a change is encoded for."""
+        self._index_fields = tuple(
+            one.active_design.fields
+            if one in self.companions and is_index(primary.active_design, one.active_design)
+            else None
+            for one in self.states
+        )
+        """The fields of each of these tables, if it is an index; else None."""
         self._namer = others[0] if others and names_by_other else primary
         self.writer = self._namer.writer
         self.active_design = primary.active_design
@@ -199,7 +206,10 @@ class JointWriteState:
     def build_change(self, build: ChangeBuilder, row: Any) -> JointChange:
         """Return the change of a row in all tables, as a method of `RowWriter` builds it."""
         values = to_mapping(row)
-        changes = tuple(build(state.writer, values) for state in self.states)
+        changes = tuple(
+            build(state.writer, values if fields is None else select_values(values, fields))
+            for state, fields in zip(self.states, self._index_fields, strict=True)
+        )
         return self._join_changes(changes, is_delete=builds_delete(build))
 
     def _join_changes(self, changes: tuple[RowChange, ...], *, is_delete: bool) -> JointChange:
@@ -327,6 +337,11 @@ class JointWriteState:
             (state, state.repeat_missed(written, values, sync=sync)) for state in self.companions
         ]
         return [(source, mutations), *repeated]
+
+
+def select_values(values: Mapping[str, Any], fields: Container[str]) -> dict[str, Any]:
+    """Return those values of a row that are of some fields."""
+    return {name: value for name, value in values.items() if name in fields}
 
 
 def _has_only_deletes(change: RowChange) -> bool:

@@ -407,9 +407,9 @@ class Table:
         return [None if values is None else build_row(values) for values in found_rows]
 
     def _get_rows(
-        self, rows: Sequence[Mapping[str, Any]], *, undeclared: bool
+        self, rows: Sequence[Mapping[str, Any]], *, undeclared: bool = False
     ) -> list[dict[str, Any] | None]:
-        """Return the rows with the given key fields.
+        """Return the rows with the given key fields; None for each missing row.
 
         A client that was suspended meanwhile may have read a table that is no longer the one to
         read, or row keys that are no longer written; so the state is read again.

@@ -4,7 +4,8 @@ A companion that is new or was lost is filled first, while clients write.
 
 A put that a crash cut off may have reached companions only, a delete the main table only. So each
 row of the main table is compared with its copies, cell by cell with timestamps, and each row of a
-companion must be in the main table. Cells in columns that the design does not declare are of other
+companion must be in the main table. A row of an index has one cell in place of all, whose timestamp
+may be that of a later change. Cells in columns that the design does not declare are of other
 programs, which write each table by itself: they stay as they are, and are counted.
 """
 
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import add_companions, extend_companions, mark_filled
 from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
-from rowkey.design import Design
+from rowkey.design import Design, is_index
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import Conflict, DesignRefused
 from rowkey.open_file_limit import explain_shortage
@@ -255,7 +256,8 @@ class _Comparison:
             cells = _read_cells(states[0], rows)
             for name, number in filling.items():
                 states[number].assign_ids(rows)
-                copies = _build_missing_copies(states[number], rows, cells)
+                expected = [_list_copies(states, number, some, ()) for some in cells]
+                copies = _build_missing_copies(states[number], rows, expected)
                 states[number].writer.send_mutations(copies, sync=True)
                 self.results[name].written += len(copies)
         for name in filling:
@@ -273,9 +275,13 @@ class _Comparison:
         for rows in self._scan_rows(self.table, undeclared):
             for result in self.results.values():
                 result.checked += len(rows)
-            main, *others = (_read_cells(state, rows) for state in self.table.get_states())
-            for number, values in enumerate(rows):
-                if any(one[number] != main[number] for one in others):
+            states = self.table.get_states()
+            main, *others = (_read_cells(state, rows) for state in states)
+            for values, mine, *copies in zip(rows, main, *others, strict=True):
+                if any(
+                    some != _list_copies(states, number, mine, some)
+                    for number, some in enumerate(copies, 1)
+                ):
                     self._compare_row(values)
 
     def compare_companion_rows(self) -> None:
@@ -351,6 +357,37 @@ def _read_cells(
     ]
 
 
+def _by_column(cells: Sequence[Cell]) -> dict[Column, Cell]:
+    """Return cells by their family and qualifier."""
+    return {(cell.family, cell.qualifier): cell for cell in cells}
+
+
+def _is_index(states: Sequence[GenerationState], number: int) -> bool:
+    """Return whether a companion is an index of the main table, whose state is the first."""
+    return is_index(states[0].active_design, states[number].active_design)
+
+
+def _list_copies(
+    states: Sequence[GenerationState],
+    number: int,
+    main_cells: Sequence[Cell],
+    copies: Sequence[Cell],
+) -> list[Cell]:
+    """Return the cells that a companion must have for those of a row of the main table.
+
+    Args:
+        states: the state of each table, that of the main table first.
+        number: the number of the companion, from 1.
+        main_cells: the cells of the row in the main table.
+        copies: those that the companion has; the cell of an index may have a later timestamp.
+    """
+    if not main_cells or not _is_index(states, number):
+        return [*main_cells]
+    (slot,) = states[number].active_design.layout.slots
+    newest = max(cell.timestamp for cell in main_cells)
+    return [*copies] or [Cell(slot.family, slot.qualifier, newest)]
+
+
 class _RowCopies:
     """The cells of one row in a table and in each of its companions.
 
@@ -361,19 +398,25 @@ class _RowCopies:
 
     def __init__(self, states: Sequence[GenerationState], values: Mapping[str, Any]) -> None:
         self.states, self.values = states, values
-        self.main, *self.companions = (
-            {(cell.family, cell.qualifier): cell for cell in _read_cells(state, [values])[0]}
-            for state in states
+        main, *companions = (_read_cells(state, [values])[0] for state in states)
+        expected = (
+            _list_copies(states, number, main, copies)
+            for number, copies in enumerate(companions, 1)
         )
+        self.main = _by_column(main)
+        self.companions = tuple(map(_by_column, companions))
+        self.expected = tuple(map(_by_column, expected))
+        """What each companion must have."""
 
     @property
     def are_equal(self) -> bool:
-        """Whether all copies have equal cells, timestamps included."""
-        return all(one == self.main for one in self.companions)
+        """Whether all companions have what they must have."""
+        return self.companions == self.expected
 
     def find_differing(self, names: Sequence[str] | Mapping[str, Any]) -> list[str]:
         """Return those names of companions whose copy differs."""
-        return [name for name, one in zip(names, self.companions, strict=True) if one != self.main]
+        pairs = zip(names, self.companions, self.expected, strict=True)
+        return [name for name, copies, expected in pairs if copies != expected]
 
     def find_last_change(self) -> int:
         """Return the highest timestamp of a change that is not in all copies; -1 if of none.
@@ -381,11 +424,12 @@ class _RowCopies:
         A cell that only lacks its copy is not under way: companions are written first.
         """
         last = -1
-        for state, copies in zip(self.states[1:], self.companions, strict=True):
-            if copies == self.main:
+        tables = zip(self.states[1:], self.companions, self.expected, strict=True)
+        for state, copies, expected in tables:
+            if copies == expected:
                 continue
             for cell in _read_cells(state, [self.values], raw=True)[0]:
-                mine = self.main.get((cell.family, cell.qualifier))
+                mine = expected.get((cell.family, cell.qualifier))
                 if mine is None or cell.timestamp >= mine.timestamp:
                     last = max(last, cell.timestamp)
         return last
@@ -394,26 +438,34 @@ class _RowCopies:
         """Make the copies in all companions equal to the row of the main table.
 
         A cell of a companion that hides that of the main table cannot be taken back. Then both get
-        the value again, with the next timestamp: below that of any change since.
+        the value again, with the next timestamp: below that of any change since. Of an index only
+        its own cell gets that timestamp.
         """
         raw = [_read_cells(state, [self.values], raw=True)[0] for state in self.states[1:]]
         cells: list[list[Cell]] = [[] for _ in self.states]
-        for column in {*self.main, *(column for one in self.companions for column in one)}:
+        tables = list(zip(raw, self.companions, self.expected, strict=True))
+        for column in {column for one in (*self.companions, *self.expected) for column in one}:
             mine = self.main.get(column)
-            if mine is None:
-                for number, copies in enumerate(self.companions, 1):
-                    if (copy := copies.get(column)) is not None:
-                        delete = Cell(*column, copy.timestamp, cell_type=CellType.DELETE_COLUMN)
-                        cells[number].append(delete)
-                continue
-            hiding = [_find_hiding_timestamp(one, mine) for one in raw]
-            cell = mine
-            if max(hiding) >= 0:
-                cell = mine._replace(timestamp=max(hiding) + 1)
-                cells[0].append(cell)
-            for number, copies in enumerate(self.companions, 1):
-                if copies.get(column) != cell:
-                    cells[number].append(cell)
+            if mine is not None:
+                hiding = [
+                    _find_hiding_timestamp(one, mine)
+                    for number, one in enumerate(raw, 1)
+                    if not _is_index(self.states, number)
+                ]
+                if max(hiding, default=-1) >= 0:
+                    mine = mine._replace(timestamp=max(hiding) + 1)
+                    cells[0].append(mine)
+            for number, (some, copies, expected) in enumerate(tables, 1):
+                wanted, copy = mine, copies.get(column)
+                if _is_index(self.states, number) and (wanted := expected.get(column)) is not None:
+                    hidden_at = _find_hiding_timestamp(some, wanted)
+                    later = max(wanted.timestamp, hidden_at + 1)
+                    wanted = wanted._replace(timestamp=later)
+                if wanted is None and copy is not None:
+                    delete = Cell(*column, copy.timestamp, cell_type=CellType.DELETE_COLUMN)
+                    cells[number].append(delete)
+                elif wanted is not None and copy != wanted:
+                    cells[number].append(wanted)
         for state, some in reversed(list(zip(self.states, cells, strict=True))):
             if some:
                 state.writer.send_mutations(

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from rowkey.catalog import Catalog
+from rowkey.design import is_index
 from rowkey.engines import Engine, Reader
 from rowkey.errors import DesignRefused, ReadError
-from rowkey.explanations import Explanation, describe_plan_choice
+from rowkey.explanations import Explanation, explain_read, explain_table_choice
 from rowkey.plan import BoundRead, DeclaredRead, Plan, choose_plan
 from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.moves.move_follower import MoveFollower
-from rowkey.table.scans import Scan
+from rowkey.table.scans import RowLookup, Scan
 from rowkey.table.scans.scan_token import find_token_table
 from rowkey.table.table import Table
 
@@ -83,8 +84,9 @@ class TableWithCompanions(Table):
     ) -> Scan:
         """Return a scan of the table that reads the least, or of the one that a token names.
 
-        A snapshot is of the main table. Undeclared cells are those of the main table: the program
-        that wrote them has not written a companion.
+        A snapshot is of the main table. Rows that an index leads to are looked up in this table,
+        and are as they are then. Undeclared cells are those of the main table: the program that
+        wrote them has not written a companion.
         """
         token, tables = options.get("resume"), self._list_readable()
         name = find_token_table(token)
@@ -96,33 +98,53 @@ class TableWithCompanions(Table):
         elif reader is not None:
             table = self
         else:
-            table = list(tables.values())[choose_plan(_plan_read(tables, bound_read))]
+            if options.get("skip_undecodable"):  # an index does not tell of the main table's rows
+                tables = {one: table for one, table in tables.items() if not self._is_index(table)}
+            table = list(tables.values())[self._choose_plan(tables, bound_read)[1]]
         if table is self:
             return super()._build_scan(bound_read, reader, **options)
         if reader is not None:
             what = f"the token comes from a scan of {name}, and the snapshot is of the main table"
             raise ReadError("argument resume", what, "a token of a scan of the same snapshot")
+        if self._is_index(table):
+            options["lookup"] = RowLookup(self.design.fields, self._get_rows)
         return table._build_scan(bound_read, **options)  # noqa: SLF001 - a table of this class
 
     def _explain_bound_read(self, bound_read: BoundRead, limit: int | None) -> Explanation:
         """Return how a read is executed, by which table, and why by that one."""
         tables = self._list_readable()
-        plans = _plan_read(tables, bound_read)
-        chosen = choose_plan(plans)
-        name, table = list(tables.items())[chosen]
-        explain = super()._explain_bound_read if table is self else table._explain_bound_read  # noqa: SLF001
-        reason = describe_plan_choice(list(tables), plans, chosen)
-        explanation = explain(bound_read, limit)
+        plans, chosen = self._choose_plan(tables, bound_read)
+        table = list(tables.values())[chosen]
+        state = table.get_state()
+        explanation = explain_table_choice(
+            explain_read(
+                state.combined_design.key, bound_read, limit=limit, fields=self.design.fields
+            ),
+            list(tables),
+            plans,
+            chosen,
+            is_index=self._is_index(table),
+        )
         notes = [
             f"{one} is not read, because rowkey repair has not filled it yet"
             for one in self._tables.keys() - tables.keys()
         ]
-        return replace(
-            explanation,
-            table=name,
-            table_reason=reason,
-            warnings=(*explanation.warnings, *sorted(notes)),
-        )
+        explanation = state.add_generation_note(explanation)
+        return replace(explanation, warnings=(*explanation.warnings, *sorted(notes)))
+
+    def _is_index(self, table: Table) -> bool:
+        """Return whether the rows of a table only lead to those of this one."""
+        return is_index(self.design, table.design)
+
+    def _choose_plan(
+        self, tables: Mapping[str, Table], bound_read: BoundRead
+    ) -> tuple[list[Plan], int]:
+        """Return the plan of a read in each table, and the number of the one that reads least."""
+        plans = [
+            table.get_state().planner.plan(bound_read.bounds, bound_read.order)
+            for table in tables.values()
+        ]
+        return plans, choose_plan(plans, [self._is_index(one) for one in tables.values()])
 
     def flush(self) -> None:
         super().flush()
@@ -139,13 +161,6 @@ class TableWithCompanions(Table):
         super()._close_parts(stack)
         for table in self.companions.values():
             table._close_parts(stack)  # noqa: SLF001 - a table of this class
-
-
-def _plan_read(tables: Mapping[str, Table], bound_read: BoundRead) -> list[Plan]:
-    return [
-        table.get_state().planner.plan(bound_read.bounds, bound_read.order)
-        for table in tables.values()
-    ]
 
 
 class ReadOnlyCompanion(Table):

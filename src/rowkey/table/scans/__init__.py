@@ -1,7 +1,14 @@
 """Reads of many rows: ranges opened, merged, filtered, returned as rows or as Arrow columns."""
 
 from rowkey.table.scans.cell_scan import read_cell_blocks
-from rowkey.table.scans.scan import Scan, check_limit
+from rowkey.table.scans.scan import RowLookup, Scan, check_limit
 from rowkey.table.scans.undecodable_rows import UndecodableRow, UndecodableRows
 
-__all__ = ["Scan", "UndecodableRow", "UndecodableRows", "check_limit", "read_cell_blocks"]
+__all__ = [
+    "RowLookup",
+    "Scan",
+    "UndecodableRow",
+    "UndecodableRows",
+    "check_limit",
+    "read_cell_blocks",
+]

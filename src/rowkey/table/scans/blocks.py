@@ -57,8 +57,7 @@ def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.
 
 def build_schema(scan: Scan) -> pa.Schema:
     """Return the Arrow schema of a scan: every field, in its type, then undeclared cells."""
-    fields = scan.design.layout.fields.items()
-    columns = [(name, field.type.build_arrow_type()) for name, field in fields]
+    columns = [(name, field.type.build_arrow_type()) for name, field in scan.fields.items()]
     if scan.returns_undeclared:
         columns.append((UNDECLARED_NAME, pa.map_(pa.string(), pa.binary())))
     return pa.schema(columns)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from importlib import import_module
 from itertools import islice
 from operator import itemgetter
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.array_libraries import pa
 from rowkey.engines import Reader
@@ -43,6 +43,7 @@ from rowkey.table.scans.scan_token import ScanToken, compute_digest, parse_token
 from rowkey.table.scans.undecodable_rows import UndecodableRows, add_skip_hint
 
 if TYPE_CHECKING:
+    from rowkey.keys import Field
     from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 
 MIN_ROWS_FOR_BLOCKS = 512
@@ -79,6 +80,18 @@ def check_limit(limit: object) -> None:
         raise ReadError("argument limit", what, "a whole number, 0 or more")
 
 
+class RowLookup(NamedTuple):
+    """Finds the rows of a main table that those of an index lead to.
+
+    Args:
+        fields: the fields of the main table.
+        get_rows: returns the rows with the given key fields; None for each missing row.
+    """
+
+    fields: Mapping[str, Field]
+    get_rows: Callable[[Sequence[Mapping[str, Any]]], list[dict[str, Any] | None]]
+
+
 class Scan:
     """The rows that meet some conditions, read while they are iterated.
 
@@ -100,6 +113,8 @@ class Scan:
         tracker: reads the state again each time the scan is iterated; None if it stays.
         follows_table: whether the reader shows later writes, and not the table at one moment: then
             the scan continues in other places once the table's bucket counts have changed.
+        lookup: finds the rows that are returned, if the table is an index; then each row is as it
+            is when it is found, and one that is not in the main table does not count.
     """
 
     def __init__(
@@ -118,6 +133,7 @@ class Scan:
         token_table: str = "",
         tracker: GenerationTracker | None = None,
         follows_table: bool = False,
+        lookup: RowLookup | None = None,
     ) -> None:
         check_limit(limit)
         if resume is not None and not isinstance(resume, str):
@@ -133,6 +149,7 @@ class Scan:
         self.threads = threads
         self.token_table = token_table
         self.follows_table = follows_table
+        self.lookup = lookup
         self.should_stop: Callable[[], bool] | None = None
         """Called now and then while rows are looked for; if it returns True, the scan ends there,
         and the token continues after the last row that it has looked at."""
@@ -163,13 +180,14 @@ class Scan:
         """Plan the read under a state of the table, and check its resume token."""
         self.state = state
         self.design = design = state.combined_design
+        self.fields = design.fields if self.lookup is None else self.lookup.fields
         if self.returns_undeclared:
-            check_undeclared_name(design.fields)
+            check_undeclared_name(self.fields)
         bounds = self.bound_read.bounds
         self.plan = state.planner.plan(bounds, self.bound_read.order)
         # What is no row of the design may lie in the ranges of a read and not meet its conditions.
         tested_fields = [*bounds] if self.counts_undeclared else self.plan.residual_fields
-        self.residual = ResidualFilter(tested_fields, bounds, design.fields)
+        self.residual = ResidualFilter(tested_fields, bounds, self.fields)
         self.copy_matcher = state.find_copy_matcher(self.plan.merge_prefix_count)
         self.rank_item = state.rank_item if state.has_several_counts else None
         self.needs_sort = self.plan.needs_sort
@@ -213,7 +231,7 @@ class Scan:
     @property
     def column_names(self) -> list[str]:
         """The names in each row: the fields, then undeclared cells if they are returned."""
-        return [*self.design.fields, *([UNDECLARED_NAME] if self.returns_undeclared else [])]
+        return [*self.fields, *([UNDECLARED_NAME] if self.returns_undeclared else [])]
 
     @property
     def schema(self) -> pa.Schema:
@@ -429,7 +447,7 @@ class Scan:
             return
         if self.needs_sort:
             yield from select_first_rows(
-                self._read_unsorted_rows(), self.bound_read.order, self.design.fields, limit
+                self._read_unsorted_rows(), self.bound_read.order, self.fields, limit
             )
         elif self._is_block_read(limit):
             for row in read_rows(self, limit):
@@ -461,7 +479,7 @@ class Scan:
     @property
     def _can_decode_blocks(self) -> bool:
         """Whether rows can be decoded by blocks, in any order."""
-        if self.design.key.is_salted or self.state.has_several_counts:
+        if self.design.key.is_salted or self.state.has_several_counts or self.lookup is not None:
             return False
         if not self._can_summarize_blocks:
             return False
@@ -530,13 +548,25 @@ class Scan:
                 return
             if not some:
                 return
-            for item, row in decode(some):
-                last = item
+            decoded = decode(some)
+            for item, row in decoded if self.lookup is None else self._find_rows(decoded):
                 if not self.residual or self.residual(row):
                     yield item, row
+            last = some[-1]
             if self.should_stop is not None and self.should_stop():
-                self.was_stopped, self.last_item = True, last or self.last_item
+                self.was_stopped, self.last_item = True, last
                 return
+
+    def _find_rows(
+        self, decoded: Iterable[tuple[ScanItem, dict[str, Any]]]
+    ) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
+        """Yield the rows of the main table that rows of this index lead to, with their items."""
+        assert self.lookup is not None
+        found = list(decoded)
+        rows = self.lookup.get_rows([values for _, values in found])
+        for (item, _), row in zip(found, rows, strict=True):
+            if row is not None:
+                yield item, row
 
     @property
     def needs_summaries(self) -> bool:
