@@ -18,7 +18,7 @@ from rowkey.table.scans import Scan
 from rowkey.table.scans.merge import ScanItem
 
 if TYPE_CHECKING:
-    from rowkey.table.table import Table
+    from rowkey.table.joint_writes import ReadableTable
 
 MAX_EXAMPLE_ROWS = 5
 """Rows that are named of those that are deleted: the first ones."""
@@ -50,7 +50,7 @@ class BulkDelete:
 
 
 def delete_scanned_rows(
-    table: Table,
+    table: ReadableTable,
     scan: Scan,
     explanation: Explanation,
     *,
@@ -94,7 +94,7 @@ class _VersionDeletes(Batch):
         scan: the scan that reads the rows.
     """
 
-    def __init__(self, table: Table, scan: Scan) -> None:
+    def __init__(self, table: ReadableTable, scan: Scan) -> None:
         super().__init__(table)
         self.read_table, self.scan = table, scan
         self.changed_count = 0

@@ -101,6 +101,13 @@ class WritableTable(Protocol):
         """Return the state under which rows are written, the same object while it is unchanged."""
 
 
+class ReadableTable(WritableTable, Protocol):
+    """A table whose rows are read again before they are written."""
+
+    def get_state(self) -> GenerationState:
+        """Return the state under which rows are read."""
+
+
 class JointChange(NamedTuple):
     """A change of one row in several tables, without a timestamp yet.
 
