@@ -10,7 +10,7 @@ import pytest
 
 import rowkey
 from rowkey.plan import ranges
-from rowkey.table.scans import scan
+from rowkey.table.scans import scan_state
 
 if TYPE_CHECKING:
     from rowkey.table import Table
@@ -80,7 +80,7 @@ def test_a_scan_computes_no_token_until_it_is_read(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A scan whose token is not read computes no digest of its conditions."""
-    monkeypatch.setattr(scan, "compute_digest", refuse)
+    monkeypatch.setattr(scan_state, "compute_digest", refuse)
     found = table.read("latest", "web-1")
     assert [ROW] == list(found)
     with pytest.raises(AssertionError):

@@ -25,8 +25,7 @@ from rowkey.hbase.scanning import LeaseRenewer, Scanner
 from rowkey.regions import Boundaries
 from rowkey.simulate.read_simulator import ReadSimulator
 from rowkey.table import drop_table
-from rowkey.table.scans import blocks
-from rowkey.table.scans import scan as scan_module
+from rowkey.table.scans import blocks, scan_state
 
 if TYPE_CHECKING:
     from rowkey.engines import CellSelection, Cursor
@@ -112,7 +111,7 @@ def read_limited(
     scan = scan_world(world, table, *arguments, **options)
     with pytest.MonkeyPatch.context() as patch:
         if way != "rows":
-            patch.setattr(scan_module, "MIN_ROWS_FOR_BLOCKS", 0)
+            patch.setattr(scan_state, "MIN_ROWS_FOR_BLOCKS", 0)
             patch.setattr(blocks, "BLOCK_ROWS", block_rows)
             patch.setattr(blocks, "MIN_BLOCK_ROWS", min(block_rows, blocks.MIN_BLOCK_ROWS))
         return scan.to_arrow().to_pylist() if way == "columns" else list(scan)

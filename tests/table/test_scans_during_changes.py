@@ -45,7 +45,7 @@ def fill_shared_table(key: str, count: int, monkeypatch: pytest.MonkeyPatch) -> 
     # Small blocks, so that many are read.
     monkeypatch.setattr("rowkey.table.scans.blocks.BLOCK_ROWS", 25)
     monkeypatch.setattr("rowkey.table.scans.blocks.MIN_BLOCK_ROWS", 25)
-    monkeypatch.setattr("rowkey.table.scans.scan.MIN_ROWS_FOR_BLOCKS", 128)
+    monkeypatch.setattr("rowkey.table.scans.scan_state.MIN_ROWS_FOR_BLOCKS", 128)
     schema = pa.schema(
         [(name, f.type.build_arrow_type()) for name, f in table.design.fields.items()]
     )

@@ -35,7 +35,7 @@ HOSTS, EACH, BUCKETS = 50, 25, 4
 BLOCK_SIZES = (
     "rowkey.table.scans.blocks.BLOCK_ROWS",
     "rowkey.table.scans.blocks.MIN_BLOCK_ROWS",
-    "rowkey.table.scans.scan.MIN_ROWS_FOR_BLOCKS",
+    "rowkey.table.scans.scan_state.MIN_ROWS_FOR_BLOCKS",
     "rowkey.plan.limited_reads.MAX_DECODED_ROWS",
     "rowkey.engines.pairs.blocks.FIRST_BLOCK_ROWS",
     "rowkey.engines.pairs.pair_reader.MAX_CHUNK_CELLS",

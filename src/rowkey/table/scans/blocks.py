@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
-from functools import partial
 from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -14,13 +13,12 @@ from rowkey.array_libraries import np, pa, pc
 from rowkey.engines import Cursor
 from rowkey.plan import KeyRange
 from rowkey.rows import UNDECLARED_NAME
-from rowkey.schema import Value
 from rowkey.table.scans.prefetch import read_ahead
 from rowkey.table.scans.scan_items import align_to_events
 from rowkey.table.scans.scan_ranges import list_remaining_ranges, open_cursors
 
 if TYPE_CHECKING:
-    from rowkey.table.scans.scan import Scan
+    from rowkey.table.scans.scan_state import ScanState
 
     KeyedRows = tuple[pa.RecordBatch, pa.Array]
     """Rows, and the bytes of each row key after the prefix of its range."""
@@ -29,13 +27,6 @@ BLOCK_ROWS = 8_192
 """Rows of a block: from there on larger ones are not faster."""
 MIN_BLOCK_ROWS = 512
 """Rows of the smallest block, whose fixed cost is 0.5 ms."""
-
-
-def read_batches(scan: Scan) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a scan as batches, in order, decoded by blocks if that is faster."""
-    if scan.is_faster_by_blocks:
-        return read_blocks(scan, scan.limit)
-    return batch_rows(scan, scan.read_remaining_rows(scan.limit), BLOCK_ROWS)
 
 
 def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
@@ -55,7 +46,7 @@ def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.
         yield pa.concat_batches(buffer)
 
 
-def build_schema(scan: Scan) -> pa.Schema:
+def build_schema(scan: ScanState) -> pa.Schema:
     """Return the Arrow schema of a scan: every field, in its type, then undeclared cells."""
     columns = [(name, field.type.build_arrow_type()) for name, field in scan.fields.items()]
     if scan.returns_undeclared:
@@ -63,25 +54,35 @@ def build_schema(scan: Scan) -> pa.Schema:
     return pa.schema(columns)
 
 
-def batch_rows(scan: Scan, rows: Iterator[dict[str, Any]], size: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a scan, read one by one, as Arrow batches of a number of rows."""
+def batch_rows(
+    scan: ScanState, rows: Iterator[dict[str, Any]], size: int | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a scan, read one by one, as Arrow batches of a number of rows.
+
+    Args:
+        size: the rows of a batch; as many as of a block if None.
+    """
     schema = build_schema(scan)
-    while some := list(islice(rows, size)):
+    while some := list(islice(rows, size or BLOCK_ROWS)):
         if scan.returns_undeclared:
             some = [{**row, UNDECLARED_NAME: [*row[UNDECLARED_NAME].items()]} for row in some]
         yield pa.RecordBatch.from_pylist(some, schema)
 
 
-def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
+def read_blocks(
+    scan: ScanState, limit: int | None
+) -> Generator[pa.RecordBatch, None, tuple[bool, int | None]]:
     """Yield the rows of all ranges as batches, merged; one block of each range is in memory.
 
-    Once the bucket counts of the table have changed, the remaining rows are read one by one, also
-    those of the last block: they may have been moved while it was read. What the scan counts is
-    then counted again at the end, as blocks were read that were not returned.
+    It ends once the bucket counts of the table have changed. The last block that was read counts as
+    not read then: its rows may have been moved while it was read.
+
+    Returns:
+        Whether it has ended so, and the rows that are left of the limit.
     """
-    if limit == 0:
-        return
     rows_left, batch = limit, None
+    if limit == 0:
+        return False, 0
     with ExitStack() as stack:
         merged = _merge_runs(_open_runs(scan, stack, limit), is_descending=scan.is_reverse)
         while True:
@@ -89,46 +90,22 @@ def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
             if scan.is_outdated:
                 break
             if rows is None:
-                return
+                return False, rows_left
             batch = rows if rows_left is None else rows.slice(0, rows_left)
             yield batch
             if rows_left is not None:
                 rows_left -= batch.num_rows
                 if not rows_left:
-                    return
-    last = None
-    if batch is not None:
-        (last,) = to_row_dicts(scan, batch.slice(batch.num_rows - 1))
-    scan.resume_after(last)
-    yield from batch_rows(scan, scan.read_remaining_rows(rows_left), BLOCK_ROWS)
-    if scan.needs_summaries:
-        scan.count()
+                    return False, 0
+    scan.resume_after(batch)
+    return True, rows_left
 
 
-def read_rows(scan: Scan, limit: int | None) -> Iterator[dict[str, Value]]:
-    """Yield the rows of a scan as dictionaries, decoded by blocks."""
-    for rows in read_blocks(scan, limit):
-        yield from to_row_dicts(scan, rows)
+def count_rows(scan: ScanState) -> int | None:
+    """Return how many rows a scan without a limit has, without merging its ranges.
 
-
-def to_row_dicts(scan: Scan, rows: pa.RecordBatch) -> Iterator[dict[str, Value]]:
-    """Return the rows of a batch as dictionaries of the fields' normal values."""
-    from rowkey.keys import build_field_column
-
-    fields = list(scan.design.fields.values())
-    lists = [
-        # Arrow's own texts and bytes are the field's normal values.
-        column.to_pylist()
-        if field.type.is_sequence
-        else build_field_column(field, column).to_list()
-        for field, column in zip(fields, rows.columns, strict=True)
-    ]
-    named = partial(zip, [field.name for field in fields])
-    return map(dict, map(named, zip(*lists, strict=True)))
-
-
-def count_rows(scan: Scan) -> int:
-    """Return how many rows a scan without a limit has, without merging its ranges."""
+    None if the bucket counts of the table have changed meanwhile: rows must be counted one by one.
+    """
     ranges = list_remaining_ranges(scan)
     with ExitStack() as stack:
         read = [
@@ -139,14 +116,10 @@ def count_rows(scan: Scan) -> int:
             count += rows.num_rows
             if scan.is_outdated:
                 break
-        if not scan.is_outdated:
-            return count
-    scan.resume_after(None)
-    scan.restart_summaries()
-    return sum(1 for _ in scan.read_remaining_rows(None))
+        return None if scan.is_outdated else count
 
 
-def _open_runs(scan: Scan, stack: ExitStack, limit: int | None) -> list[_RangeBuffer]:
+def _open_runs(scan: ScanState, stack: ExitStack, limit: int | None) -> list[_RangeBuffer]:
     """Open the ranges of a scan, and return a buffer of rows for each."""
     ranges = list_remaining_ranges(scan)
     # Each range gives its share of a limit, if the rows are spread evenly.
@@ -162,7 +135,7 @@ def _open_runs(scan: Scan, stack: ExitStack, limit: int | None) -> list[_RangeBu
 
 
 def _read_keyed_blocks(
-    scan: Scan, key_range: KeyRange, cursor: Cursor, size: int
+    scan: ScanState, key_range: KeyRange, cursor: Cursor, size: int
 ) -> Iterator[KeyedRows]:
     """Yield the rows of a range that meet the conditions, and the key suffixes to merge them by."""
     key, is_alone = scan.design.key, scan.plan.fan_out == 1
@@ -173,7 +146,7 @@ def _read_keyed_blocks(
         yield rows, None if keys is None else _strip_prefixes(keys, len(key_range.prefix))
 
 
-def _decode_blocks(scan: Scan, cursor: Cursor, size: int) -> Iterator[pa.RecordBatch]:
+def _decode_blocks(scan: ScanState, cursor: Cursor, size: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a range that meet the conditions of the scan, decoded by blocks."""
     prefix, keeps = scan.design.layout.qualifier_prefix, scan.residual
     blocks = cursor.read_blocks(size)

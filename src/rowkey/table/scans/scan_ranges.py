@@ -26,13 +26,13 @@ from rowkey.table.scans.scan_items import (
 from rowkey.table.scans.undecodable_rows import skip_undecodable_keys
 
 if TYPE_CHECKING:
-    from rowkey.table.scans.scan import Scan
+    from rowkey.table.scans.scan_state import ScanState
 
 PAGE_CELLS = 64
 """Cells of a row that are read together if many events share it."""
 
 
-def read_items(scan: Scan, stack: ExitStack) -> Iterator[ScanItem]:
+def read_items(scan: ScanState, stack: ExitStack) -> Iterator[ScanItem]:
     """Return the merged items of the remaining ranges of a scan: rows, or events of shared rows."""
     ranges = list_remaining_ranges(scan)
     rows: list[KeyRange] = []
@@ -52,7 +52,7 @@ def read_items(scan: Scan, stack: ExitStack) -> Iterator[ScanItem]:
     return skip_past_token(items, scan.start_token, is_descending=scan.is_reverse)
 
 
-def list_ranges_outside(scan: Scan) -> list[ScanRange]:
+def list_ranges_outside(scan: ScanState) -> list[ScanRange]:
     """Return what lies between the ranges of a scan of all rows: keys that no row can have.
 
     Only other programs put rows there, such as under a first byte that is no bucket.
@@ -67,7 +67,7 @@ def list_ranges_outside(scan: Scan) -> list[ScanRange]:
     return [*gaps, ScanRange(start)]
 
 
-def count_rows_outside(scan: Scan) -> None:
+def count_rows_outside(scan: ScanState) -> None:
     """Count the rows outside of the ranges of a scan of all rows, as rows that are left out."""
     limit = None if scan.limit is None else min(scan.limit, MAX_VERSIONS)
     selection = CellSelection(batch=PAGE_CELLS, limit=limit, expected_rows=limit)
@@ -78,7 +78,7 @@ def count_rows_outside(scan: Scan) -> None:
             deque(skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows.add), 0)
 
 
-def list_remaining_ranges(scan: Scan) -> list[KeyRange]:
+def list_remaining_ranges(scan: ScanState) -> list[KeyRange]:
     """Return the ranges of a scan that are left to read after its start token."""
     if scan.start_token is None:
         return list(scan.plan.ranges)
@@ -93,7 +93,10 @@ def list_remaining_ranges(scan: Scan) -> list[KeyRange]:
 
 
 def open_cursors(
-    scan: Scan, stack: ExitStack, ranges: list[KeyRange], selection: CellSelection | None = None
+    scan: ScanState,
+    stack: ExitStack,
+    ranges: list[KeyRange],
+    selection: CellSelection | None = None,
 ) -> list[Cursor]:
     """Open a cursor for each range of a scan; they close with the stack."""
     if not ranges:
@@ -106,7 +109,7 @@ def open_cursors(
     return cursors
 
 
-def _build_selection(scan: Scan) -> CellSelection:
+def _build_selection(scan: ScanState) -> CellSelection:
     """Return the selection of cells that the engine reads of each range of a scan."""
     # The limit is no limit of the engine: a row may have undeclared cells only.
     return CellSelection(
@@ -116,7 +119,7 @@ def _build_selection(scan: Scan) -> CellSelection:
     )
 
 
-def _estimate_rows_to_read(scan: Scan, range_count: int) -> int | None:
+def _estimate_rows_to_read(scan: ScanState, range_count: int) -> int | None:
     """Return the rows, or pages of a paged scan, that are probably read of a range; None: all."""
     if scan.limit is None or scan.needs_sort:
         return None
@@ -129,7 +132,7 @@ def _estimate_rows_to_read(scan: Scan, range_count: int) -> int | None:
     return min(rows, 2) if layout.has_shared_rows else rows
 
 
-def _build_resume_selection(scan: Scan) -> CellSelection:
+def _build_resume_selection(scan: ScanState) -> CellSelection:
     """Return the selection of cells of the token's row: none before the token."""
     selection = _build_selection(scan)
     first, last = selection.qualifier_range
@@ -138,14 +141,14 @@ def _build_resume_selection(scan: Scan) -> CellSelection:
     return replace(selection, qualifier_range=(start, last))
 
 
-def _defer_range(scan: Scan, key_range: KeyRange, cursor: Cursor) -> Iterator[ScanItem]:
+def _defer_range(scan: ScanState, key_range: KeyRange, cursor: Cursor) -> Iterator[ScanItem]:
     """Return the items of one range, which is read only when the merge needs its first item."""
     key = cursor.peek_first_row()
     first = None if key is None else key[len(key_range.prefix) :]
     return defer_run(first, _read_range, scan, key_range, cursor, reverse=scan.is_reverse)
 
 
-def _read_range(scan: Scan, key_range: KeyRange, cursor: Cursor) -> Iterator[ScanItem]:
+def _read_range(scan: ScanState, key_range: KeyRange, cursor: Cursor) -> Iterator[ScanItem]:
     """Return the items that a cursor reads of one range: rows, or events of shared rows."""
     layout, rows = scan.design.layout, iter(cursor)
     if scan.needs_decodable_keys:
