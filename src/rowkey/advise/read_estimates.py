@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.array_libraries import np
 from rowkey.keys import Key
-from rowkey.plan import plan_read
+from rowkey.plan import ReadPlanner
 from rowkey.schema import NANOSECONDS, FieldFacts
 from rowkey.workload import count_read_operations
 
@@ -49,8 +49,8 @@ class ReadEstimator:
     def estimate_costs(self, keys: Sequence[Key]) -> np.ndarray[Any, Any]:
         """Return the estimated operations a second of each read (column) under each key (row)."""
         costs = [
-            self.get_rate(read) * self._estimate_answer(key, read, self._declared[read.name])
-            for key in keys
+            self.get_rate(read) * self._estimate_answer(planner, read, self._declared[read.name])
+            for planner in map(ReadPlanner, keys)
             for read in self._reads
         ]
         return np.array(costs, np.float64).reshape(len(keys), len(self._reads))
@@ -59,10 +59,12 @@ class ReadEstimator:
         """Return how often a read is asked in a second; once where no rate is declared."""
         return self._declared[read.name].rate or 1.0
 
-    def _estimate_answer(self, key: Key, read: ExampleRead, declared: DeclaredRead) -> float:
+    def _estimate_answer(
+        self, planner: ReadPlanner, read: ExampleRead, declared: DeclaredRead
+    ) -> float:
         """Return an estimate of the operations of one answer of a read under a key."""
-        plan, limit = plan_read(key, read.bounds, read.order), declared.limit
-        pinned_parts = key.parts[: plan.pinned_count]
+        plan, limit = planner.plan(read.bounds, read.order), declared.limit
+        pinned_parts = planner.key.parts[: plan.pinned_count]
         pinned_fields = {
             name
             for part in pinned_parts

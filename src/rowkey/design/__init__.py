@@ -19,6 +19,8 @@ from rowkey.design.properties import (
     choose_example_values,
     count_combined_values,
     derive_properties,
+    find_ambiguities,
+    find_losses,
 )
 from rowkey.design.splits import BoundSplits, list_key_prefixes
 from rowkey.design.toml_dump import format_toml_value
@@ -44,7 +46,9 @@ __all__ = [
     "compute_regions",
     "count_combined_values",
     "derive_properties",
+    "find_ambiguities",
     "find_companion_obstacle",
+    "find_losses",
     "find_serving_companion",
     "find_spans",
     "format_path",

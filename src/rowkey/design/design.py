@@ -285,6 +285,26 @@ class Design:
         design.directory, design.first_source = self.directory, self.first_source
         return design
 
+    def copy_with_key(self, key: str, splits: str = "") -> Design:
+        """Return the same design with another key, as `copy_with_options`, in a third of its time.
+
+        Args:
+            key: in bracket notation, of declared fields.
+            splits: the split algorithm; that of this design if empty.
+
+        Raises:
+            InvalidDesign: the design cannot have the key.
+        """
+        design, mistakes = copy(self), Mistakes()
+        options = {"key": key, **({"splits": splits} if splits else {})}
+        design.declaration = self.declaration.model_copy(update=options)
+        design.source, design.companions = None, {}
+        design.splits = bind_splits(design.declaration.splits, mistakes)
+        bound_key = self._bind_key(self._parse_key(key, mistakes), frozenset(), mistakes)
+        design._bind_layout(bound_key, mistakes)  # noqa: SLF001 - its own
+        mistakes.raise_any()
+        return design
+
     def copy_for_reading(self, other_designs: Sequence[Design]) -> Design:
         """Return the design for reading rows that were also written under other counts.
 
@@ -371,6 +391,10 @@ class Design:
         self._bind_writes(unknown, mistakes)
         self._check_sample(mistakes)
         check_placements(self.fields, self.families, partial.family_names, mistakes)
+        self._bind_layout(key, mistakes)
+
+    def _bind_layout(self, key: Key | None, mistakes: Mistakes) -> None:
+        """Set the key, and note mistakes in the splits and columns that follow from it."""
         if key is not None:
             self.splits.check_boundaries(key, mistakes)
             self._set_key(key)

@@ -123,10 +123,8 @@ def derive_properties(
         facts: what is known of its fields, for the odds.
     """
     key, body = design.key, design.key.part_sequence
-    ambiguous = tuple(_find_ambiguities(design))
-    lossy = {
-        n: said for n, said in _find_losses(design, facts or {}) if not _is_in_qualifier(design, n)
-    }
+    ambiguous = find_ambiguities(design)
+    lossy = find_losses(design, facts or {})
     recovered = tuple(name for name in key.fields if body.residue(name).is_empty)
     return DesignProperties(
         parts=tuple(
@@ -178,8 +176,12 @@ def _describe_part(part: Part, notation: str) -> PartProperties:
     )
 
 
-def _find_ambiguities(design: Design) -> Iterator[str]:
+def find_ambiguities(design: Design) -> tuple[str, ...]:
     """Describe the parts, other than the last, whose end cannot be found."""
+    return tuple(_iterate_ambiguities(design))
+
+
+def _iterate_ambiguities(design: Design) -> Iterator[str]:
     parts = design.key.parts
     for index, (part, term) in enumerate(zip(parts[:-1], design.key.terms, strict=False)):
         if not part.framing.is_self_delimiting:
@@ -195,7 +197,13 @@ def _find_ambiguities(design: Design) -> Iterator[str]:
             )
 
 
-def _find_losses(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[tuple[str, str]]:
+def find_losses(design: Design, facts: Mapping[str, FieldFacts]) -> dict[str, str]:
+    """Return the fields whose different values may share a row, with the odds as a sentence."""
+    losses = _iterate_losses(design, facts)
+    return {name: said for name, said in losses if not _is_in_qualifier(design, name)}
+
+
+def _iterate_losses(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[tuple[str, str]]:
     """Yield fields whose different values may share a key, with the odds as a sentence."""
     key = design.key
     for name in key.fields:

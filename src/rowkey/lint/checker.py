@@ -224,22 +224,29 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
     >>> [rule.code for rule in select_rules(["RK00"])][:1]
     ['RK001']
     """
-    rules = sorted(RULES.values(), key=lambda kind: kind.code)
-    selected = [rule for word in select for rule in _match_rules(word, rules, "--select")]
-    ignored = [rule for word in ignore for rule in _match_rules(word, rules, "--ignore")]
-    return [rule for rule in rules if (not selected or rule in selected) and rule not in ignored]
+    rules = {rule.code: rule for rule in sorted(RULES.values(), key=lambda kind: kind.code)}
+    selected = {rule for word in select for rule in _match_rules(word, rules, "--select")}
+    ignored = {rule for word in ignore for rule in _match_rules(word, rules, "--ignore")}
+    return [
+        rule
+        for rule in rules.values()
+        if (not selected or rule in selected) and rule not in ignored
+    ]
 
 
-def _match_rules(selector: str, rules: list[type[Rule]], path: str) -> Iterator[type[Rule]]:
+def _match_rules(selector: str, rules: Mapping[str, type[Rule]], path: str) -> Iterator[type[Rule]]:
     """Yield the rules with a name, a code, or the beginning of a code.
+
+    Args:
+        rules: all rules by code.
 
     Raises:
         InvalidArgument: there is no such rule.
     """
-    exact = [rule for rule in rules if rule.code == selector]
-    matches = exact or [rule for rule in rules if _is_match(rule, selector)]
+    one = rules.get(selector)
+    matches = [one] if one else [rule for rule in rules.values() if _is_match(rule, selector)]
     if not matches:
-        names = [format_rule_name(rule.name) for rule in rules]
+        names = [format_rule_name(rule.name) for rule in rules.values()]
         what = f"no rule has the name or code {selector[:60]!r}"
         suggestion = suggest_name(selector.replace("_", "-"), names)
         raise InvalidArgument(

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import FOREVER_S, Family
 from rowkey.design import (
     Design,
-    DesignProperties,
     choose_example_values,
     compute_regions,
     count_combined_values,
-    derive_properties,
+    find_ambiguities,
     find_serving_companion,
     format_path,
     format_toml_value,
@@ -197,9 +196,9 @@ class LintSubject:
         return fields
 
     @cached_property
-    def properties(self) -> DesignProperties:
-        """Return the derived properties of the key: decodability, losses, order."""
-        return derive_properties(self.design, self.facts)
+    def ambiguities(self) -> tuple[str, ...]:
+        """Return a description of each part whose end cannot be found in a row key."""
+        return find_ambiguities(self.design)
 
     @cached_property
     def leading_part(self) -> Part | None:

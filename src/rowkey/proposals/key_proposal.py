@@ -67,17 +67,17 @@ def apply_proposal(design: Design, proposal: KeyProposal) -> Design:
     Raises:
         InvalidDesign: the design cannot have the key.
     """
+    if not (proposal.heavy_values or proposal.unique_fields):
+        return design.copy_with_key(proposal.key, proposal.splits)
     options: dict[str, Any] = {"key": proposal.key}
     if proposal.splits:
         options["splits"] = proposal.splits
-    if proposal.heavy_values or proposal.unique_fields:
-        fields = design.declaration.model_dump(by_alias=True, exclude_defaults=True)["fields"]
-        for name, values in proposal.heavy_values.items():
-            fields[name] |= {"heavy": list(values)}
-        for name in proposal.unique_fields:
-            fields[name] |= {"unique": True}
-        options["fields"] = fields
-    return design.copy_with_options(**options)
+    fields = design.declaration.model_dump(by_alias=True, exclude_defaults=True)["fields"]
+    for name, values in proposal.heavy_values.items():
+        fields[name] |= {"heavy": list(values)}
+    for name in proposal.unique_fields:
+        fields[name] |= {"unique": True}
+    return design.copy_with_options(**options, fields=fields)
 
 
 def has_bucket_splits(design: Design) -> bool:

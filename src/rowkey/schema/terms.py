@@ -81,7 +81,8 @@ def is_plain_name(name: str) -> bool:
     >>> is_plain_name("straße_1"), is_plain_name("log-event")
     (True, False)
     """
-    return bool(name) and name[0].isalpha() and all(is_name_character(c) for c in name)
+    is_plain_ascii = name.isascii() and name.isidentifier()
+    return name[:1].isalpha() and (is_plain_ascii or all(map(is_name_character, name)))
 
 
 def is_name_character(character: str) -> bool:

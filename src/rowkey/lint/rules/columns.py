@@ -444,12 +444,14 @@ line = { type = "text", max_bytes = 500 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each field that is stored both in the key and in a column."""
-        if not subject.properties.can_decode:
+        if subject.ambiguities:
             return
+        key = subject.key
+        recovered = {name for name in key.fields if key.part_sequence.residue(name).is_empty}
         for cell in subject.cells:
             for name in cell.fields:
                 field = subject.design.fields[name]
-                if name not in subject.properties.recovered_fields:
+                if name not in recovered:
                     continue
                 words = ("pack", "qualifier", "family")
                 word = next(one for one in words if getattr(field.declaration, one) is not None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import inf, prod
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.design import count_combined_values
+from rowkey.design import count_combined_values, find_losses
 from rowkey.findings import Finding, Severity
 from rowkey.hotspots import COUNTER_TYPE, MIN_GROWTH, count_repeated_rows
 from rowkey.keys import FieldPart, Key
@@ -247,25 +247,20 @@ amount  = "u32"
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each key part whose end cannot be found in a row key."""
-        parts = [
-            (notation, part)
-            for notation, part in list(subject.iter_parts())[:-1]
-            if not part.framing.is_self_delimiting
-        ]
-        if not parts:  # properties take a while
-            return
-        for (notation, part), ambiguity in zip(parts, subject.properties.ambiguities, strict=False):
-            yield self.build_finding(
-                "key",
-                ambiguity,
-                "Use an encoding with a terminator or a fixed width for this part.",
-                value=notation,
-                verdict=(
-                    "The order of the fields is right, but a key needs terminators or "
-                    "fixed widths to be decoded."
-                ),
-                fields=part.fields,
-            )
+        ambiguous = iter(subject.ambiguities)
+        for notation, part in list(subject.iter_parts())[:-1]:
+            if not part.framing.is_self_delimiting:
+                yield self.build_finding(
+                    "key",
+                    next(ambiguous),
+                    "Use an encoding with a terminator or a fixed width for this part.",
+                    value=notation,
+                    verdict=(
+                        "The order of the fields is right, but a key needs terminators or "
+                        "fixed widths to be decoded."
+                    ),
+                    fields=part.fields,
+                )
 
 
 class CollidingKeys(Rule):
@@ -316,7 +311,7 @@ name = { type = "text", max_bytes = 200 }
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding for each key field whose different values may share a row key."""
-        losses = subject.properties.losses
+        losses = find_losses(subject.design, subject.facts)
         if any(
             subject.design.fields[name].declaration.unique and name not in losses
             for name in subject.key.fields
