@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 import rowkey
+from rowkey import Design
+from rowkey.cells import CellType
+from rowkey.design import complete_companion
 from rowkey.engines import open_engine
 from rowkey.table import TableWithCompanions, drop_table, repair_companions
 from table.companion_tables import INDEXED, get_identity, read_all_tables, write_designs
@@ -81,6 +84,120 @@ def test_a_scan_through_an_index_resumes_after_any_row(table: TableWithCompanion
         table.scan("at >= 3", resume=token)
 
 
+def test_batches_through_an_index_resume_after_any_batch(table: TableWithCompanions) -> None:
+    """Batches have whole rows, and the token of each continues with the row after its last one."""
+    where = "at >= 2 and note = 'x'"
+    expected = [row["number"] for row in ROWS if row["at"] >= 2 and row["note"] == "x"]
+    scan = table.scan(where)
+    found: list[Any] = []
+    for batch in scan.batches(rows=4):
+        found += batch["number"].to_pylist()
+        rest = table.scan(where, resume=scan.token)
+        assert expected == [*found, *(row["number"] for row in rest)]
+        assert list(ROWS[0]) == batch.schema.names
+    assert expected == found
+    columns = table.scan(where, limit=5)
+    assert expected[:5] == columns.to_arrow()["number"].to_pylist()
+    rest = table.scan(where, resume=columns.token)
+    assert expected[5:] == [row["number"] for row in rest]
+
+
+def test_only_rows_that_meet_the_conditions_on_the_index_are_looked_up(
+    table: TableWithCompanions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A condition on a field of its key that does not narrow the range costs no get."""
+    looked_up: list[Any] = []
+    get_rows = table._get_rows
+
+    def count_gets(rows: Any) -> Any:
+        looked_up.extend(rows)
+        return get_rows(rows)
+
+    monkeypatch.setattr(table, "_get_rows", count_gets)
+    assert [8] == [row["number"] for row in table.scan("at >= 2 and number = 8")]
+    assert [8] == [row["number"] for row in looked_up]
+    assert [] == list(table.scan("at >= 2 and number = 8 and amount = 9"))
+    assert 2 == len(looked_up)
+
+
+def test_an_index_that_narrows_a_read_by_more_fields_is_read(tmp_path: Path) -> None:
+    """The main table would read all rows of a tenant for one id; a copy is read before an index."""
+    fields = '[fields]\ntenant = "text"\nat = "timestamp_s"\nid = "u64"\n'
+    note = 'note = "text"\n'
+    (tmp_path / "by_id.toml").write_text(f'table = "by_id"\nkey = "[tenant][id][at]"\n{fields}')
+    main = 'table = "events"\nkey = "[tenant][at][id]"\ncompanions = {by_id = "by_id.toml"}\n'
+    (tmp_path / "events.toml").write_text(f"{main}{fields}{note}")
+    design = Design.read(tmp_path / "events.toml")
+    with rowkey.open(design, "memory:") as events:
+        events.put({"tenant": "a", "at": 1, "id": 7, "note": "x"})
+        explanation = events.explain("tenant = 'a' and id = 7")
+        assert "by_id" == explanation.table
+        assert "its key narrows id, which events would test row by row" in str(explanation)
+        assert ["x"] == [row["note"] for row in events.scan("tenant = 'a' and id = 7")]
+        assert "events" == events.explain("tenant = 'a' and at = 1").table
+        assert "events" == events.explain("tenant = 'a'").table
+
+
+def test_gets_that_follow_from_an_index_are_counted_only_where_the_limit_bounds_them(
+    tmp_path: Path,
+) -> None:
+    """Rows that are sorted by a column are all looked up, whatever the limit of the read is."""
+    fields = '[fields]\nshop = "text"\nat = "timestamp_s"\nid = "u64"\n'
+    (tmp_path / "by_shop.toml").write_text(
+        f'table = "by_shop"\nkey = "[shop][desc(at)][id]"\n{fields}'
+    )
+    orders = [("last", "at desc"), ("top", "amount desc"), ("first", "id")]
+    reads = "".join(
+        f'[[reads]]\nname = "{name}"\nwhere = "shop = ?"\norder = "{order}"\nlimit = 20\n'
+        'rate = "50/s"\n'
+        for name, order in orders
+    )
+    (tmp_path / "orders.toml").write_text(
+        'table = "orders"\nkey = "[id][at][shop]"\ncompanions = {by_shop = "by_shop.toml"}\n'
+        f'{fields}amount = "i64"\n{reads}'
+    )
+    design = Design.read(tmp_path / "orders.toml")
+    own = {read.name: read.rate for read in design.keep_own_reads({}).reads}
+    assert {"rows of last": 1_000} == own
+    served = {read.name: read.limit for read in complete_companion(design, "by_shop").reads}
+    assert {"last": 20, "top": None, "first": 20} == served
+
+
+def test_a_delete_by_conditions_through_an_index_keeps_a_put_that_is_under_way(
+    table: TableWithCompanions,
+) -> None:
+    """The index has its cell before the table has the row; only what was read is deleted."""
+    identity = {name: ROWS[6][name] for name in ("user", "at", "number")}
+    index = table.companions["index_by_time"]
+    (before,) = table.get_state().getter.get_cells([identity])
+    time.sleep(0.002)
+    index.writer.apply_changes([index.writer.build_put(identity)])
+    ((under_way,),) = index.get_state().getter.get_cells([identity])
+    assert under_way.timestamp > before[0].timestamp
+    assert 2 == table.delete_where("at = 3").row_count
+    assert [] == list(table.scan("at = 3"))
+    raw = table.get_state().getter.get_cells([identity], raw=True)[0]
+    deletes = [cell.timestamp for cell in raw if cell.cell_type != CellType.PUT]
+    assert deletes
+    assert max(deletes) < under_way.timestamp
+
+
+def test_an_index_does_not_become_a_copy_by_new_columns(tmp_path: Path, url: str) -> None:
+    """Its rows have no values of them, so reads through it would return nulls: it is refused."""
+    design = write_designs(tmp_path, keys=INDEXED, declared=["index_by_time"])
+    with rowkey.open(design, url) as table:
+        engine = table.engine
+        table.put(ROWS[0])
+        whole = (tmp_path / "orders.toml").read_text().partition("[fields]")[2]
+        index = tmp_path / "index_by_time.toml"
+        index.write_text(f"{index.read_text().partition('[fields]')[0]}[fields]{whole}")
+        changed = Design.read(tmp_path / "orders.toml")
+        with pytest.raises(rowkey.CatalogMismatch, match="it is an index") as refusal:
+            rowkey.open(changed, url, engine=engine)
+        assert "one more companion" in str(refusal.value)
+        assert [ROWS[0]] == list(table.scan("at = 0"))
+
+
 def test_an_index_is_read_only_where_it_saves_a_scan_of_the_whole_table(
     table: TableWithCompanions,
 ) -> None:
@@ -146,6 +263,39 @@ def test_a_missing_or_hidden_row_of_an_index_is_repaired(tmp_path: Path) -> None
         assert ROWS[1:2] == list(table.scan("at = 0"))
         table.put(ROWS[0])
         assert ROWS[:2] == list(table.scan("at = 0"))
+
+
+def test_a_cell_of_an_index_that_would_end_before_its_row_is_repaired(tmp_path: Path) -> None:
+    """Its time to live counts from its timestamp, so one that is older than the row is written."""
+    url = f"rocks:{tmp_path / 'data'}"
+    design = write_designs(tmp_path, keys=INDEXED, declared=["index_by_time"])
+    identity = {name: ROWS[0][name] for name in ("user", "at", "number")}
+    with rowkey.open(design, url) as table:
+        index = table.companions["index_by_time"]
+        index.writer.apply_changes([index.writer.build_put(identity)])
+        time.sleep(0.002)
+        table.writer.apply_changes([table.writer.build_put(ROWS[0])])
+    assert [1] == [one.written for one in repair_companions(design, url, apply=True)]
+    assert not any(one.has_differences for one in repair_companions(design, url))
+    with rowkey.open(design, url) as table:
+        index = table.companions["index_by_time"]
+        ((cell,),) = index.get_state().getter.get_cells([identity])
+        (cells,) = table.get_state().getter.get_cells([identity])
+        assert cell.timestamp >= max(one.timestamp for one in cells)
+
+
+def test_a_row_that_is_written_above_a_hidden_copy_is_equal_in_all_tables_at_once(
+    tmp_path: Path,
+) -> None:
+    """The row gets a later timestamp where a copy is hidden, and its index one not below that."""
+    url = f"rocks:{tmp_path / 'data'}"
+    design = write_designs(tmp_path, keys=INDEXED)
+    with rowkey.open(design, url) as table:
+        table.put(ROWS[0])
+        copy = table.companions["orders_by_number"]
+        copy.writer.apply_changes([copy.writer.build_delete(ROWS[0])])
+    assert any(one.written for one in repair_companions(design, url, apply=True))
+    assert not any(one.has_differences for one in repair_companions(design, url))
 
 
 def test_rows_of_an_index_have_one_empty_cell(table: TableWithCompanions) -> None:

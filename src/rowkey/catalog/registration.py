@@ -131,6 +131,13 @@ def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
         unsafe += [
             one for one in placed if one.path != "key" and not _is_reported(one.path, reported)
         ]
+    if entry.companion_of and not _has_columns(remembered) and _has_columns(design):
+        what = "it declares columns, but the rows of the table have none: it is an index"
+        remedy = (
+            "Keep it as it is, and declare the whole copy as one more companion: rowkey repair "
+            "DESIGN --on URL --yes creates it and copies the rows."
+        )
+        raise CatalogMismatch(design.table, [Mistake("fields", what), *unsafe], remedy)
     if [one.path for one in unsafe] == ["companions"] and _has_more_companions(design, entry):
         remedy = (
             "Run rowkey repair DESIGN --on URL --yes: it creates the new companions and copies the "
@@ -149,6 +156,11 @@ def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
     options["key"] = format_key(build_counted_terms(design, remembered))
     declaration = Design(**options).dumps(defaults=False)
     return entry if declaration == entry.declaration else replace(entry, declaration=declaration)
+
+
+def _has_columns(design: Design) -> bool:
+    """Return whether a design has fields that do not identify a row."""
+    return not design.fields.keys() <= {*design.layout.identity_fields}
 
 
 def _has_more_companions(design: Design, entry: CatalogEntry) -> bool:

@@ -12,7 +12,7 @@ from rowkey.design.paths import format_path
 from rowkey.design.properties import choose_example_values
 from rowkey.errors import DesignRefused, InvalidDesign, Mistake, Mistakes, ReadError
 from rowkey.messages import pluralize, shorten_text
-from rowkey.plan import DeclaredRead, choose_plan, plan_read
+from rowkey.plan import DeclaredRead, Plan, choose_plan, plan_read
 from rowkey.schema import STORED_OPTIONS, Condition, FieldFacts, Parameter, ReadDeclaration
 
 if TYPE_CHECKING:
@@ -73,11 +73,20 @@ def find_serving_companion(
         return ""
     designs = (design, *design.companions.values())
     try:
-        bounds = read.build_bounds(choose_example_values(read, facts))
-        plans = [plan_read(one.build_example_key(), bounds, read.order) for one in designs]
+        plans = [_plan_example(one, read, facts) for one in designs]
     except ReadError:
         return ""
     return ["", *design.companions][choose_plan(plans, [is_index(design, one) for one in designs])]
+
+
+def _plan_example(design: Design, read: DeclaredRead, facts: Mapping[str, FieldFacts]) -> Plan:
+    """Return the plan of a declared read with example values.
+
+    Raises:
+        ReadError: no example values suit it.
+    """
+    bounds = read.build_bounds(choose_example_values(read, facts))
+    return plan_read(design.build_example_key(), bounds, read.order)
 
 
 def is_index(main: Design, companion: Design) -> bool:
@@ -142,22 +151,31 @@ def complete_companion(main: Design, name: str) -> Design:
 def _select_tests(read: DeclaredRead, fields: Container[str]) -> dict[str, Any]:
     """Return the options of a read of an index, which has only some of the fields.
 
-    Conditions on the others are tested in the rows of the main table, so that more rows of the
-    index may be read than the limit.
+    Conditions on the others are tested in the rows of the main table, and rows are sorted by others
+    once they are read there, so that more rows of the index may be read than the limit.
     """
     conditions = [str(one) for one in read.conditions if one.field in fields]
     order = [str(one) for one in read.order if one.field in fields]
     options = {"where": " and ".join(conditions), "order": ", ".join(order)}
-    return options if len(conditions) == len(read.conditions) else {**options, "limit": None}
+    is_whole = len(conditions) == len(read.conditions) and len(order) == len(read.order)
+    return options if is_whole else {**options, "limit": None}
 
 
-def declare_index_gets(main: Design, index: Design, read: DeclaredRead) -> ReadDeclaration | None:
+def declare_index_gets(
+    main: Design, index: Design, read: DeclaredRead, facts: Mapping[str, FieldFacts]
+) -> ReadDeclaration | None:
     """Return the gets of rows that an index leads to, as a read of the main table.
 
     As many are expected as the limit of the read allows. None if that is not known: its limit or
-    its rate is not declared, or other fields than those of the index are tested after each get.
+    its rate is not declared, or after the gets other fields than those of the index are tested, or
+    all rows sorted.
+
+    Args:
+        facts: the facts of the fields, from which its example values are.
     """
     if read.limit is None or read.rate is None or {*read.tested_fields} - {*index.fields}:
+        return None
+    if _plan_example(index, read, facts).needs_sort:
         return None
     tests = [Condition(name, "=", (Parameter(0),)) for name in main.layout.identity_fields]
     where = " and ".join(map(str, tests))

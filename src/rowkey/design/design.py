@@ -177,7 +177,7 @@ class Design:
             if not name:
                 own.append(read)
             elif is_index(self, self.companions[name]):
-                gets.append(declare_index_gets(self, self.companions[name], read))
+                gets.append(declare_index_gets(self, self.companions[name], read, facts))
         if len(own) == len(self.reads):
             return self
         names = {read.name for read in own}

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rowkey.plan.ranges import Plan
 
-PlanCost = tuple[bool, bool, bool, bool, int, bool, int]
+PlanCost = tuple[bool, bool, bool, int, bool, bool, int]
 
 
 def compute_plan_cost(plan: Plan, *, is_index: bool = False) -> PlanCost:
     """Return a tuple that is smaller for a plan that reads less.
 
-    Nothing and points come first; then ranges of whole rows, then those of an index, which needs a
-    get for each row, then scans of the whole table. Last are those that must sort all rows, or get
-    all rows of an index only to test them. Of ranges those are better that leave fewer conditions
-    to test row by row, then those that need no sort, then the fewest.
+    Nothing and points come first, then ranges, then scans of the whole table. Last are those that
+    must sort all rows, or get all rows of an index only to test them. Of ranges those are better
+    that leave fewer conditions to test row by row, then those of whole rows, as an index needs a
+    get for each, then those that need no sort, then the fewest.
 
     Args:
         is_index: whether the rows that it reads only lead to those of the main table.
@@ -29,10 +29,10 @@ def compute_plan_cost(plan: Plan, *, is_index: bool = False) -> PlanCost:
     >>> plans = [plan_read(bind_key(key, fields), {"number": Equal(7)})
     ...     for key in ("[user][number]", "[number][user]")]
     >>> list(map(compute_plan_cost, plans))
-    [(True, True, False, False, 1, False, 0), (True, False, False, False, 0, False, 1)]
+    [(True, True, False, 1, False, False, 0), (True, False, False, 0, False, False, 1)]
     """
     if plan.is_point or not plan.fan_out:
-        return False, False, False, is_index, 0, False, 0
+        return False, False, False, 0, is_index, False, 0
     fan_out = 0 if plan.is_full_scan else plan.fan_out
     residual_count = len(plan.residual_fields)
     is_costly = plan.needs_sort or (is_index and residual_count > 0)
@@ -40,8 +40,8 @@ def compute_plan_cost(plan: Plan, *, is_index: bool = False) -> PlanCost:
         True,
         plan.is_full_scan,
         plan.is_full_scan and is_costly,
-        is_index,
         residual_count,
+        is_index,
         plan.needs_sort,
         fan_out,
     )

@@ -122,7 +122,7 @@ def start(
                 "assumption.index_gets",
                 "the gets of this table that follow from an index are not counted for these reads, "
                 "whose limit or rate is not declared, or which test fields that the index does not "
-                "have: {reads}",
+                "have, or sort its rows: {reads}",
                 reads=", ".join(uncounted),
             )
             source.assumptions.append(message)

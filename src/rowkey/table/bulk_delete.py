@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -107,18 +107,42 @@ class _VersionDeletes(Batch):
     def delete_rows(self, rows: Sequence[tuple[ScanItem, Mapping[str, Any]]]) -> None:
         """Delete rows that were read, and send the deletes."""
         names = self.scan.design.layout.identity_fields
-        columns = {(slot.family, slot.qualifier) for slot in self.scan.design.layout.slots}
-        for item, row in rows:
-            start = len(item.qualifier_prefix)
-            newest = max(
-                cell.timestamp
-                for cell in item.cells
-                if (cell.family, cell.qualifier[start:]) in columns
-            )
-            self.unsent_rows[self.row_count] = identity = {name: row[name] for name in names}
+        identities = [{name: row[name] for name in names} for _, row in rows]
+        for identity, newest in zip(identities, self._find_versions(rows, identities), strict=True):
+            if newest is None:
+                self.changed_count += 1
+                continue
+            self.unsent_rows[self.row_count] = identity
             self._add_row(partial(RowWriter.build_delete, timestamp=newest), identity)
         self.send()
         self.unsent_rows.clear()
+
+    def _find_versions(
+        self,
+        rows: Sequence[tuple[ScanItem, Mapping[str, Any]]],
+        identities: Sequence[Mapping[str, Any]],
+    ) -> Iterator[int | None]:
+        """Yield the timestamp of the newest cell of each row; None of one that is gone since.
+
+        An index is written before its table: its cell may be of a put that no one has read yet.
+        """
+        if self.scan.lookup is None:
+            columns = {(slot.family, slot.qualifier) for slot in self.scan.design.layout.slots}
+            for item, _ in rows:
+                start = len(item.qualifier_prefix)
+                yield max(
+                    cell.timestamp
+                    for cell in item.cells
+                    if (cell.family, cell.qualifier[start:]) in columns
+                )
+            return
+        state = self.read_table.get_state()
+        columns = {(slot.family, slot.qualifier) for slot in state.active_design.layout.slots}
+        for cells in state.getter.get_cells(identities):
+            yield max(
+                (cell.timestamp for cell in cells if (cell.family, cell.qualifier) in columns),
+                default=None,
+            )
 
     def _apply_changes(self, numbered_changes: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
         if not self.conditions:

@@ -385,7 +385,8 @@ def _list_copies(
         return [*main_cells]
     (slot,) = states[number].active_design.layout.slots
     newest = max(cell.timestamp for cell in main_cells)
-    return [*copies] or [Cell(slot.family, slot.qualifier, newest)]
+    is_old = not copies or max(cell.timestamp for cell in copies) < newest
+    return [Cell(slot.family, slot.qualifier, newest)] if is_old else [*copies]
 
 
 class _RowCopies:
@@ -438,39 +439,65 @@ class _RowCopies:
         """Make the copies in all companions equal to the row of the main table.
 
         A cell of a companion that hides that of the main table cannot be taken back. Then both get
-        the value again, with the next timestamp: below that of any change since. Of an index only
-        its own cell gets that timestamp.
+        the value again, with the next timestamp: below that of any change since. The cell of an
+        index gets the highest of the row, or the next one above what hides it.
         """
         raw = [_read_cells(state, [self.values], raw=True)[0] for state in self.states[1:]]
         cells: list[list[Cell]] = [[] for _ in self.states]
-        tables = list(zip(raw, self.companions, self.expected, strict=True))
-        for column in {column for one in (*self.companions, *self.expected) for column in one}:
+        tables = list(enumerate(zip(raw, self.companions, self.expected, strict=True), 1))
+        wholes = [one for one in tables if not _is_index(self.states, one[0])]
+        for column in {*self.main, *(column for _, (_, copies, _) in wholes for column in copies)}:
             mine = self.main.get(column)
             if mine is not None:
-                hiding = [
-                    _find_hiding_timestamp(one, mine)
-                    for number, one in enumerate(raw, 1)
-                    if not _is_index(self.states, number)
-                ]
+                hiding = [_find_hiding_timestamp(some, mine) for _, (some, _, _) in wholes]
                 if max(hiding, default=-1) >= 0:
                     mine = mine._replace(timestamp=max(hiding) + 1)
                     cells[0].append(mine)
-            for number, (some, copies, expected) in enumerate(tables, 1):
-                wanted, copy = mine, copies.get(column)
-                if _is_index(self.states, number) and (wanted := expected.get(column)) is not None:
-                    hidden_at = _find_hiding_timestamp(some, wanted)
-                    later = max(wanted.timestamp, hidden_at + 1)
-                    wanted = wanted._replace(timestamp=later)
-                if wanted is None and copy is not None:
-                    delete = Cell(*column, copy.timestamp, cell_type=CellType.DELETE_COLUMN)
-                    cells[number].append(delete)
-                elif wanted is not None and copy != wanted:
-                    cells[number].append(wanted)
+            for number, (_, copies, _) in wholes:
+                cells[number] += _build_repair(column, mine, copies.get(column))
+        newest = max((cell.timestamp for cell in cells[0]), default=-1)
+        for number, (some, copies, expected) in tables:
+            if _is_index(self.states, number):
+                cells[number] = _build_index_repair(some, copies, expected, newest)
         for state, some in reversed(list(zip(self.states, cells, strict=True))):
             if some:
                 state.writer.send_mutations(
                     build_row_mutations(state, self.values, some), sync=True
                 )
+
+
+def _build_repair(column: Column, wanted: Cell | None, copy: Cell | None) -> list[Cell]:
+    """Return the cell that a companion gets, or the delete of one; none if both are equal."""
+    if wanted == copy:
+        return []
+    if wanted is not None:
+        return [wanted]
+    assert copy is not None, "one of the two cells is there"
+    return [Cell(*column, copy.timestamp, cell_type=CellType.DELETE_COLUMN)]
+
+
+def _build_index_repair(
+    raw: Sequence[Cell],
+    copies: Mapping[Column, Cell],
+    expected: Mapping[Column, Cell],
+    newest: int,
+) -> list[Cell]:
+    """Return the cell that an index gets, or the delete of the one that it has; none if equal.
+
+    Args:
+        raw: all cells and deletes of its row.
+        copies: its cell.
+        expected: the cell that it must have.
+        newest: a timestamp that its cell must have at least.
+    """
+    cells: list[Cell] = []
+    for column in {*copies, *expected}:
+        wanted = expected.get(column)
+        if wanted is not None:
+            lowest = max(newest, _find_hiding_timestamp(raw, wanted) + 1)
+            wanted = wanted._replace(timestamp=max(wanted.timestamp, lowest))
+        cells += _build_repair(column, wanted, copies.get(column))
+    return cells
 
 
 def _find_hiding_timestamp(raw_cells: Sequence[Cell], mine: Cell) -> int:

@@ -157,6 +157,11 @@ class ScanState:
         # What is no row of the design may lie in the ranges of a read and not meet its conditions.
         tested_fields = [*bounds] if self.counts_undeclared else self.plan.residual_fields
         self.residual = ResidualFilter(tested_fields, bounds, self.fields)
+        self.own_residual = self.residual
+        """The conditions on the fields of the table that is read; of an index they are some."""
+        if self.lookup is not None:
+            own_fields = [name for name in tested_fields if name in design.fields]
+            self.own_residual = ResidualFilter(own_fields, bounds, design.fields)
         self.copy_matcher = state.find_copy_matcher(self.plan.merge_prefix_count)
         self.rank_item = state.rank_item if state.has_several_counts else None
         self.needs_sort = self.plan.needs_sort
@@ -351,9 +356,12 @@ class ScanState:
     def _find_rows(
         self, decoded: Iterable[tuple[ScanItem, dict[str, Any]]]
     ) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
-        """Yield the rows of the main table that rows of this index lead to, with their items."""
+        """Yield the rows of the main table that rows of this index lead to, with their items.
+
+        Only those that meet the conditions on the fields of the index are looked up.
+        """
         assert self.lookup is not None
-        found = list(decoded)
+        found = [one for one in decoded if not self.own_residual or self.own_residual(one[1])]
         rows = self.lookup.get_rows([values for _, values in found])
         for (item, _), row in zip(found, rows, strict=True):
             if row is not None:
@@ -398,7 +406,7 @@ class ScanState:
         if row.event_prefix is None:
             identity = self.copy_matcher.extract_identity(row_key)
             is_rest, self._last_row = identity == self._last_row, identity
-        if row.cells and (not self.residual or self.residual(row.values)):
+        if row.cells and (not self.own_residual or self.own_residual(row.values)):
             prefixes = {row.event_prefix or b""} if row.is_declared else ()
             summary.add_row(row_key, row.cells, prefixes, is_rest=is_rest)
 
@@ -455,7 +463,7 @@ class ScanState:
 
 def to_row_dicts(scan: ScanState, rows: pa.RecordBatch) -> Iterator[dict[str, Value]]:
     """Return the rows of a batch as dictionaries of the fields' normal values."""
-    fields = list(scan.design.fields.values())
+    fields = list(scan.fields.values())
     lists = [
         # Arrow's own texts and bytes are the field's normal values.
         column.to_pylist()
