@@ -204,6 +204,65 @@ def test_hourly_meters_have_720_rows_a_month_whatever_the_rate(declared: dict[st
 
 
 @pytest.mark.long
+def measure_one_hour(
+    meter: dict[str, Any], key: str = "[meter][desc(ts)]", *, is_numbered: bool = False
+) -> list[ReadCost]:
+    """Return the costs of reads of a meter by the first hour of two days of 2,000 hourly meters.
+
+    Those of all its rows, of the latest 50, and of half an hour.
+
+    Args:
+        meter: options of the field.
+        is_numbered: whether the values rise in the order of time, as those of orders do.
+    """
+    chance = np.random.default_rng(4)
+    times = START_MS + np.sort(chance.integers(0, HOUR_MS, 2_000))
+    order = np.arange(2_000) if is_numbered else chance.permutation(2_000)
+    rows = pa.table({"meter": [f"m{one:05d}" for one in order], "ts": times})
+    design = Design(
+        "t", key, fields={"meter": {"type": "text", "max_bytes": 8} | meter, "ts": "timestamp_ms"},
+        families={"d": {"ttl": "2d"}},
+        writes={"rate": "2000/h", "time": "ts"},
+        reads=[{"name": "all", "where": "meter = ?"},
+               {"name": "latest", "where": "meter = ?", "order": "ts desc", "limit": 50},
+               {"name": "span", "where": "meter = ? and ts >= ? and ts < ?", "span": "30m"}],
+    )  # fmt: skip
+    return list(JudgedDesign(design, rows).simulation.reads)
+
+
+def test_a_sample_without_a_repeated_value_does_not_claim_that_values_never_return() -> None:
+    """The truth is 48 rows of a meter; the sample shows one, as it would of unique numbers."""
+    *entire, span = measure_one_hour({})
+    for cost in entire:
+        assert pytest.approx(1, abs=0.2) == cost.returned_rows
+        assert pytest.approx(48, rel=0.01) == cost.returned_rows + cost.margins.returned_rows
+        assert "an answer has 48 rows; declare distinct or unique of meter" in cost.assumption
+    assert span.margins.returned_rows < 1
+    assert "come again" not in span.assumption
+
+
+def test_declared_distinct_values_tell_how_often_each_returns() -> None:
+    """2,000 meters have 48 rows each of the rows of two days, though the sample has one of each."""
+    for cost in measure_one_hour({"distinct": 2_000})[:2]:
+        assert pytest.approx(48, rel=0.01) == cost.returned_rows
+        assert "come again" not in cost.assumption
+    for cost in measure_one_hour({"distinct": 4_000})[:2]:
+        assert pytest.approx(24, rel=0.01) == cost.returned_rows
+
+
+@pytest.mark.parametrize(
+    ("meter", "key", "is_numbered"),
+    [({"unique": True}, "[meter][ts]", False), ({}, "[meter]", False), ({}, "[meter][ts]", True)],
+)
+def test_values_that_do_not_return_have_one_row(
+    meter: dict[str, Any], key: str, is_numbered: bool
+) -> None:
+    """Because they are declared to be unique, are the whole key, or are running numbers."""
+    cost = measure_one_hour(meter, key, is_numbered=is_numbered)[0]
+    assert pytest.approx((1, 0)) == (cost.returned_rows, cost.margins.returned_rows)
+    assert "come again" not in cost.assumption
+
+
 def test_an_answer_reads_at_least_the_rows_it_returns() -> None:
     """Sessions of few events, of which a sample has a part: no row is returned that is not read."""
     (process,) = [one for one in PROCESSES if one.name == "sessions of 5 events in 2 minutes"]

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING
 
+from rowkey.messages import pluralize
 from rowkey.workload import count_read_operations
 
 if TYPE_CHECKING:
+    from rowkey.plan import DeclaredRead
     from rowkey.simulate.read_load import AnswerLoad
+
+MIN_RETURNS = 1.5
+"""Times the expected rows from which on those of values that may come again are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,31 @@ class ReadCost:
     row_bytes: float = 0.0
     load: AnswerLoad | None = field(default=None, compare=False, repr=False)
     is_get: bool = False
+
+    def add_possible_returns(self, read: DeclaredRead, rows: float) -> ReadCost:
+        """Return the cost with margins up to the rows of values that come again after the sample.
+
+        Args:
+            read: the read.
+            rows: the rows that an answer then has.
+        """
+        most = min(rows, read.limit or inf)
+        if most < MIN_RETURNS * self.returned_rows:
+            return self
+        margins = replace(
+            self.margins,
+            returned_rows=max(self.margins.returned_rows, most - self.returned_rows),
+            read_rows=max(self.margins.read_rows, most - self.read_rows),
+        )
+        names = " and ".join(read.equality_fields)
+        said = (
+            f"hardly a value of {names} is in the sample twice, so it does not show whether values "
+            f"come again: taken as if they do not; if each comes once in a time as long as the "
+            f"sample, an answer has {pluralize(round(most), 'row')}; declare distinct or unique of "
+            f"{names}, or take a longer sample"
+        )
+        assumption = "; ".join(filter(None, (self.assumption, said)))
+        return replace(self, margins=margins, assumption=assumption)
 
     @property
     def amplification(self) -> float | None:

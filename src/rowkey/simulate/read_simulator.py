@@ -147,7 +147,7 @@ class ReadSimulator:
                 f"measured with {pluralize(len(trials_by_place), 'trial')} instead of "
                 f"{self._max_trials}, because one trial reads {max_fan_out}"
             )
-        return summarize_trials(
+        cost = summarize_trials(
             read,
             trials,
             "; ".join(filter(None, assumptions)),
@@ -157,6 +157,10 @@ class ReadSimulator:
             missing,
             self._row_bytes,
         )
+        if self._scale is None or cost.is_get:
+            return cost
+        returns = self._scale.bound_returns(read)
+        return cost if returns is None else cost.add_possible_returns(read, returns)
 
     def generate_values(self, read: DeclaredRead) -> Iterator[dict[int | str, Any]]:
         """Yield the parameter values of each trial of a read.

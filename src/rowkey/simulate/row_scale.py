@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from math import inf, isclose, prod
@@ -26,6 +26,8 @@ MIN_LONGER = 1.5
 MAX_WAVE_FACTOR = 10
 """Times the sample's rate up to which the declared rate may be that of another hour or season, so
 that more values or busier ones may be the reason."""
+MAX_SEEN_RETURNS = 0.02
+"""Mean other rows of a value in the sample up to which it does not show whether values return."""
 MIN_OWNERS = 1.5
 """Mean values of a field beside one of another from which on that one is not theirs."""
 DEVIATIONS = 1.96
@@ -55,6 +57,7 @@ class RowScale:
         grows: what makes the declared rate higher than that of the sample: `entities` or `rows`;
             None where nothing says it.
         declared_growth: how many times as many values the fields have in the table.
+        unique_fields: the fields of which no value comes twice: declared so, or numbered upwards.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class RowScale:
         pace: tuple[str, float, float] | None = None,
         grows: str | None = None,
         declared_growth: DeclaredGrowth,
+        unique_fields: Collection[str] = (),
     ) -> None:
         self._is_bounded = is_bounded
         self._rows = rows
@@ -85,6 +89,7 @@ class RowScale:
         self._part_share = part_share
         self._grows = grows
         self._declared_growth = declared_growth
+        self._unique_fields = unique_fields
 
     def replace_growth(self, growth: float) -> RowScale:
         """Return the same scale with another growth of the table."""
@@ -160,22 +165,44 @@ class RowScale:
         )
 
     def count_paced_rows(self, read: DeclaredRead, step_ns: int | None = 0) -> float | None:
-        """Return the rows of its values where each value of a field writes at a declared period.
+        """Return the rows of its values where each value of a field writes at a known period.
 
-        None if the read asks for other values, or if no period is declared.
+        None if the read asks for other values, or if no period is known.
 
         Args:
             step_ns: the steps of time of which whole ones are counted, so that a step is more than
                 the read asks for, in the mean; None for all times.
         """
-        if self._pace is None or self._leave_out_time(read.equality_fields) != (self._pace[0],):
+        pace = self._find_pace(self._leave_out_time(read.equality_fields))
+        if pace is None:
             return None
-        name, period_s, kept_s = self._pace
+        name, period_s, kept_s = pace
         if self._density is not None and self._has_length(read) and step_ns is not None:
             span_ns = (read.get_span(self._density.field) or 0) * self._density.unit_ns + step_ns
             kept_s = min(kept_s, span_ns / NANOSECONDS["s"])
         lists = [len(one.operands) for one in read.conditions if one.field == name]
         return min(lists) * min(max(kept_s / period_s, 1.0), self.bound_rows(read, step_ns))
+
+    def _find_pace(self, names: tuple[str, ...]) -> tuple[str, float, float] | None:
+        """Return the field of some values, the period at which each writes, and the time kept.
+
+        The period is declared, or follows from how many values are, if hardly one is in the sample
+        twice. In seconds.
+        """
+        if self._pace is not None:
+            return self._pace if names == (self._pace[0],) else None
+        count, density = self._count_declared_values(names), self._density
+        if count is None or density is None or names[0] in self._declared_growth.listed_fields:
+            return None
+        if not self.has_later_times or self._count_further_rows(names) > MAX_SEEN_RETURNS:
+            return None
+        kept_s = density.duration_s * self.growth / density.sample_factor
+        return names[0], count / density.rate, kept_s
+
+    def _count_further_rows(self, names: tuple[str, ...]) -> float:
+        """Return how many other rows of the sample have the same values as a row, mean."""
+        sizes = np.bincount(self._measure_values(names)[0])
+        return float(sizes @ sizes) / max(int(sizes.sum()), 1) - 1
 
     def measure_speedup(self) -> float:
         """Return how many times as often as in the sample each value of the key writes.
@@ -247,6 +274,22 @@ class RowScale:
                 steps = (span * density.unit_ns + step_ns) / density.step_ns + 1
                 counts[density.field] = min(counts[density.field], steps)
         return prod(counts.values())
+
+    def bound_returns(self, read: DeclaredRead) -> float | None:
+        """Return how many rows a value has that comes once in each time as long as the sample.
+
+        None where the sample or the design shows whether values come again.
+        """
+        names, density = self._leave_out_time(read.equality_fields), self._density
+        if density is None or not (names and self.has_later_times) or self._has_length(read):
+            return None
+        if self._part != "period" or any(name in self._unique_fields for name in names):
+            return None
+        if self._count_declared_values(names) is not None:
+            return None
+        if self._count_further_rows(names) > MAX_SEEN_RETURNS:
+            return None
+        return min(self.growth / density.sample_factor, self.bound_rows(read))
 
     def describe_factor(self, read: DeclaredRead, factor: float) -> str:
         """Return why the rows that a read returns count more than once, and what was assumed.

@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from rowkey.simulate.event_source import EventSource
     from rowkey.simulate.split_report import SplitReport
 
+MIN_RISING_SHARE = 0.5
+"""Share of values not below all earlier ones from which on they are taken for running numbers."""
 MIN_ENTITY_DRAWS = 100
 """Values of equal numbers of events, as many as a field stands for, from which on the bursts of its
 values are a rule: a burst of one among few counts where it falls."""
@@ -690,7 +692,18 @@ class Simulation:
             part_share=design.sample_share,
             grows=self._grows,
             declared_growth=self._declared_growth,
+            unique_fields=self._list_unique_fields(),
         )
+
+    def _list_unique_fields(self) -> list[str]:
+        """Return the fields of which no value comes twice: declared so, or numbered upwards."""
+        facts = self.source.facts
+        return [
+            name
+            for name, field in self.design.fields.items()
+            if field.declaration.unique
+            or (name in facts and (facts[name].rising_share or 0.0) >= MIN_RISING_SHARE)
+        ]
 
     def _list_declared_counts(self) -> dict[str, int]:
         """Return how many values the table has in the fields of a sample that declare it.
