@@ -10,7 +10,7 @@ import pytest
 
 from rowkey import Design
 from rowkey.advise import JudgedDesign
-from rowkey.advise.advice import SIZE_RULE, choose_picks, refuse_key
+from rowkey.advise.advice import SIZE_RULES, choose_picks, refuse_key
 
 READS = [{"name": "a host", "where": "host = ?"}]
 DESIGN = Design("t", "[host]", fields={"host": "text"}, reads=READS)
@@ -56,7 +56,7 @@ def build_judged_design(
         ),
         (
             (1,),
-            (1, [SIZE_RULE], 0.1),
+            (1, SIZE_RULES, 0.1),
             "other proposed keys are better, or at most 5% worse, in every measure",
         ),
         (

@@ -692,6 +692,59 @@ def test_a_heap_too_small_for_the_later_regions_is_reported() -> None:
     assert (1_043, 25) == (told.evidence["needed"], told.evidence["memstores"])
 
 
+def test_memstores_are_counted_for_regions_after_the_best_compression() -> None:
+    """Without a sample, compressed bytes count as a tenth in memstores, as they do in regions."""
+    more = (
+        "[families.d]\nttl = '90d'\ncompression = 'ZSTD'\n"
+        "[writes]\nrate = 'RATE'\n[cluster]\nheap = '8GiB'"
+    )
+    splits = "{ algorithm = 'per_bucket', regions = 16 }"
+    assert [] == find_problems("RK804", more.replace("RATE", "5000/s"), splits=splits)
+    [told] = find_problems("RK804", more.replace("RATE", "50000/s"), splits=splits)
+    assert 1_043 == told.evidence["needed"]
+    assert "even if compression leaves 1 of 10 bytes" in told.message
+
+
+CAMERAS = """\
+table  = "clips"
+key    = "[bucket(camera, 16)][camera][desc(ts)]"
+splits = "per_bucket"
+[fields]
+camera = "u32"
+ts     = "timestamp_ms"
+clip   = { type = "bytes", mean_bytes = BYTES }
+[families.d]
+ttl = "30d"
+mob = MOB
+[writes]
+rate = "10000/s"
+[cluster]
+heap = "8GiB"
+"""
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "mob", "blocks"),
+    [(4_000, "true", 1), (9_000_000, "true", 0), (9_000_000, "false", 1)],
+)
+def test_index_blocks_are_those_of_cells_outside_mob_files(
+    bytes_: int, mob: str, blocks: int
+) -> None:
+    """A value in a MOB file makes no block, and a value larger than a block makes one."""
+    text = CAMERAS.replace("BYTES", str(bytes_)).replace("MOB", mob).replace("8GiB", "1GiB")
+    told = check_design(Design.loads(text, source="design.toml"), select=["RK412"]).findings
+    assert blocks == len(told)
+    events = 10_000 * 30 * 86_400
+    assert all(one.evidence["blocks"] <= events for one in told)
+
+
+def test_values_with_a_mean_beyond_the_limit_of_cells_are_reported() -> None:
+    """A declared mean of more bytes than HBase accepts for a cell is reported like a maximum."""
+    text = CAMERAS.replace("BYTES", "40_000_000").replace("MOB", "true")
+    (told,) = check_design(Design.loads(text, source="design.toml"), select=["RK509"]).findings
+    assert told.message.startswith("clip has 40,000,000 bytes on average")
+
+
 def test_reading_shared_rows_backwards_is_a_warning() -> None:
     """The remedy stores the slice of the time in the wanted order, which a forward scan reads."""
     read = READ + "where = 'host = ?'\norder = 'ts desc'\nlimit = 20"

@@ -114,8 +114,8 @@ class Advice:
         return index.layout.estimate_event_bytes(further.simulation.key_bytes, further.facts)
 
 
-SIZE_RULE = "RK802"
-"""The rule on the size of regions, which the size of the table decides and not its key."""
+SIZE_RULES = frozenset({"RK412", "RK802"})
+"""The rules on block indexes and regions, which the size of the table decides more than its key."""
 
 
 def choose_picks(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> list[Pick]:
@@ -212,7 +212,8 @@ def find_new_warning(known_codes: Collection[str], warnings: Iterable[Finding]) 
         warnings: those on another one.
     """
     return next(
-        (one for one in warnings if one.code not in known_codes and one.code != SIZE_RULE), None
+        (one for one in warnings if one.code not in known_codes and one.code not in SIZE_RULES),
+        None,
     )
 
 

@@ -580,10 +580,14 @@ trailer = { type = "text", max_bytes = 200 }
             if total <= MAX_CELL_BYTES:
                 continue
             name = max(max_sizes, key=lambda one: max_sizes[one])
-            is_seen = (subject.find_facts(name).max_bytes or 0) > MAX_CELL_BYTES
+            mean = subject.find_facts(name).mean_bytes or 0.0
+            is_seen = max(subject.find_facts(name).max_bytes or 0, mean) > MAX_CELL_BYTES
+            average = " on average" if max_sizes[name] == int(mean) else ""
+            word = "mean_bytes" if average else "max_bytes"
             yield self.build_finding(
-                subject.find_nearest_path("fields", name, "max_bytes"),
-                f"{name} {'has' if is_seen else 'may have'} {max_sizes[name]:,} bytes, but HBase "
+                subject.find_nearest_path("fields", name, word),
+                f"{name} {'has' if is_seen else 'may have'} {max_sizes[name]:,} bytes{average}, "
+                "but HBase "
                 f"accepts at most {MAX_CELL_BYTES:,} for a cell with its key",
                 "Store the value in pieces, or in a file whose path the column holds.",
                 severity="error" if is_seen else "warning",
@@ -593,9 +597,12 @@ trailer = { type = "text", max_bytes = 200 }
 
     @staticmethod
     def _find_max_bytes(subject: LintSubject, name: str) -> int:
-        """Return the longest sampled or declared value of a field; 0 if unknown."""
-        declared = subject.design.fields[name].declaration.max_bytes or 0
-        return max(declared, subject.find_facts(name).max_bytes or 0)
+        """Return the longest sampled or declared value of a field, or the mean; 0 if unknown."""
+        declared, facts = (
+            subject.design.fields[name].declaration.max_bytes,
+            subject.find_facts(name),
+        )
+        return max(declared or 0, facts.max_bytes or 0, int(facts.mean_bytes or 0))
 
 
 class LargeValue(Rule):

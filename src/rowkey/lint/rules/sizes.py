@@ -15,7 +15,7 @@ from rowkey.hotspots import (
     has_many_empty,
 )
 from rowkey.lint.contract import Rule
-from rowkey.lint.subject import DAYS_OF_A_YEAR, LintSubject
+from rowkey.lint.subject import DAYS_OF_A_YEAR, MAX_COMPRESSION_RATIO, LintSubject
 from rowkey.messages import format_days, format_number, pluralize
 from rowkey.proposals import ANOTHER_KEY, format_more_regions
 from rowkey.regions import (
@@ -201,10 +201,6 @@ rate = "5000/s"
     MAX_GROWTH = 2
     """Multiple of 10 GiB from which a size after compression is a warning, because regions then
     split more than once: our choice."""
-    MAX_COMPRESSION_RATIO = 10
-    """Multiple of 10 GiB from which a size before compression is a warning, because encoding and
-    compression do not reduce it to a tenth: of five tables with `FAST_DIFF` and `ZSTD` that an
-    engineer wrote without knowing of this, 12 to 20 % was left."""
     CHANGING_CODES = ("RK123", "RK124", "RK403", "RK706")
     """Rules whose remedies name a number of buckets or servers, or a time to live, by which regions
     are counted."""
@@ -219,8 +215,8 @@ rate = "5000/s"
         regions, proposed_regions = len(subject.boundaries), subject.sizing.regions
         front = find_clock_field(subject.design, subject.facts)
         where = f"{each / self.GIB:,.1f} GiB in each of {pluralize(regions, 'region')}"
-        ratio = self.MAX_GROWTH if subject.demand.is_compressed else self.MAX_COMPRESSION_RATIO
-        least = each / ratio if self._is_compressed_later(subject) else each
+        ratio = self.MAX_GROWTH if subject.demand.is_compressed else MAX_COMPRESSION_RATIO
+        least = each / subject.compressible_ratio
         is_slow = self._count_days_to_full(subject, least) >= self.MIN_DAYS_TO_FULL
         severity: Severity = "info" if is_slow or each <= ratio * MAX_FILE_SIZE else "warning"
         remedy = self._format_remedy(subject, proposed_regions, regions)
@@ -283,14 +279,6 @@ rate = "5000/s"
     def _has_mostly_large_values(subject: LintSubject) -> bool:
         """Return whether values that belong into MOB files are most of what regions hold."""
         return 2 * sum(subject.large_fields.values()) > subject.event_bytes
-
-    @staticmethod
-    def _is_compressed_later(subject: LintSubject) -> bool:
-        """Return whether compression makes less of the bytes than was measured."""
-        return not subject.demand.is_compressed and all(
-            {family.compression, family.compression_compact} - {"NONE", None}
-            for family in subject.families.values()
-        )
 
     @staticmethod
     def _count_days_to_full(subject: LintSubject, region_bytes: float) -> float:
@@ -472,7 +460,7 @@ class CrowdedMemstores(Rule):
 
     What it does: where the heap is declared, compares the regions of this table on one server with
     heap · 0.4 / (128 MB · families), and the regions that the table's size needs with the sum over
-    all servers.
+    all servers. Where only a sample could tell how far bytes are compressed, they count as a tenth.
 
     Why it hurts: all memstores of a server share 0.4 of its heap. If they fill that before any of
     them is full, the server flushes early: small files, more compactions, and blocked writes.
@@ -523,7 +511,8 @@ heap    = "16GiB"
         regions_per_server = compute_memstore_regions(cluster.heap_bytes, families)
         max_regions = regions_per_server * cluster.servers
         regions = len(subject.boundaries) if subject.boundaries is not None else 0
-        needed_regions = -(-subject.demand.size // MAX_FILE_SIZE)
+        ratio = subject.compressible_ratio
+        needed_regions = -(-subject.demand.size // (MAX_FILE_SIZE * ratio))
         if max(regions, needed_regions) <= max_regions:
             return
         family_phrase = f"{families} families" if families > 1 else "one family"
@@ -536,6 +525,10 @@ heap    = "16GiB"
             problem = (
                 f"the table will grow to {pluralize(needed_regions, 'region')} with {family_phrase}"
             )
+            if ratio > 1:
+                problem += f", even if compression leaves 1 of {ratio} bytes"
+            elif subject.demand.is_compressed:
+                problem += " after compression"
         yield self.build_finding(
             "cluster.heap",
             f"{problem}, but a heap of {format_number(cluster.heap_bytes / 2**30)} GiB has "
