@@ -161,7 +161,7 @@ rate  = "1/s"
     assert [300] == [read.rate for read in Design.read(path).keep_own_reads({}).reads]
     told = "\n".join(document["source"]["assumed"])
     assert "are not counted for these reads" in told
-    assert "have: of amount" in told
+    assert "sort its rows: of amount" in told
     checked = json.loads(run("check", path, "-f", "json").out)
     assert [] == [one for one in checked["findings"] if one["severity"] == "error"]
     key = "[bucket(number, 16)][number]"
