@@ -705,6 +705,37 @@ def test_memstores_are_counted_for_regions_after_the_best_compression() -> None:
     assert "even if compression leaves 1 of 10 bytes" in told.message
 
 
+def test_a_table_with_fewer_buckets_than_servers_needs_more_buckets_before_more_regions() -> None:
+    """Where each bucket is a region, the number of buckets is named, and no other rule asked."""
+    more = (
+        "[families.d]\nttl = '7d'\ncompression = 'ZSTD'\n"
+        "[writes]\nrate = '110000/s'\n[cluster]\nservers = 20"
+    )
+    key = "[bucket(host, 4)][host][desc(ts)]"
+    text = LOGS.format(key=key, splits='"per_bucket"', more=more)
+    told = check_design(Design.loads(text, source="design.toml")).findings
+    remedies = {one.code: one.remedy for one in told}
+    assert remedies["RK205"].startswith("Use 40 buckets, one region each")
+    assert remedies["RK802"].startswith("Do what RK205 says first")
+
+
+def test_values_behind_a_range_are_those_of_the_bucket_that_the_read_knows() -> None:
+    """A bucket of the field that the read gives leaves only its share of the other values."""
+    read = READ + "where = 'host = ? and ts > ? and ts < ?'\nspan = '1h'"
+    texts = [
+        LOGS.format(key=f"[{front}][ts][host]", splits='"per_bucket"', more=read).replace(
+            "max_bytes = 16", "max_bytes = 16, distinct = 400"
+        )
+        for front in ("bucket(host, 16)", "salt(16)")
+    ]
+    told, whole = (
+        check_design(Design.loads(one, source="design.toml"), select=["RK605"]).findings[0]
+        for one in texts
+    )
+    assert (25, 400) == (told.evidence["distinct"], whole.evidence["distinct"])
+    assert "about 25 of the 400 values of host" in told.message
+
+
 CAMERAS = """\
 table  = "clips"
 key    = "[bucket(camera, 16)][camera][desc(ts)]"

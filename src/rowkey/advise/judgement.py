@@ -220,15 +220,18 @@ class JudgedDesign:
         if self.sample is None:
             return None
         from rowkey.advise.resources import estimate_needed_servers
-        from rowkey.advise.verdict import assess_writes
+        from rowkey.advise.verdict import assess_writes, count_proposed_servers
 
         simulation = self.simulation
         if simulation.is_thin:
             return None
-        is_good = assess_writes(simulation).grade == "good"
+        assessment = assess_writes(simulation)
+        is_good = assessment.grade == "good"
         is_even = is_good or simulation.verdict.level == "even"
         peak = simulation.write_peak or simulation.recorded_peak
         needed = None if is_good else estimate_needed_servers(simulation).value
+        if is_even and not is_good and assessment.utilization is not None:
+            needed = count_proposed_servers(simulation, assessment.utilization)
         return MeasuredWrites(
             is_good,
             () if is_even else tuple(simulation.causes),

@@ -362,24 +362,29 @@ def _get_cause_remedy(simulation: Simulation) -> tuple[str, str]:
     return simulation.causes[0].remedy, simulation.causes[0].code
 
 
-def _propose_servers(simulation: Simulation, utilization: float) -> Message:
-    """Return the remedy for an even load: as many servers as half of their capacity bears.
+def count_proposed_servers(simulation: Simulation, utilization: float) -> int:
+    """Return how many servers an even load needs, so that it takes half of their capacity.
 
     Args:
         simulation: a replay of the design's events.
         utilization: what counts where no rate is declared, or where one region takes too much.
     """
     needed = estimate_needed_servers(simulation).value
-    count = needed or ceil(simulation.design.cluster.servers * utilization / FAIR_UTILIZATION)
+    return int(needed or ceil(simulation.design.cluster.servers * utilization / FAIR_UTILIZATION))
+
+
+def _propose_servers(simulation: Simulation, utilization: float) -> Message:
+    """Return the remedy for an even load: more servers; see `count_proposed_servers`."""
+    count = count_proposed_servers(simulation, utilization)
     used = simulation.used_region_count
     if count <= used:
         return Message(
-            "verdict.more_servers", "Use {servers} servers or more.", servers=f"{count:,.0f}"
+            "verdict.more_servers", "Use {servers} servers or more.", servers=f"{count:,}"
         )
     return Message(
         "verdict.more_regions",
         "Use {servers} servers or more, and as many regions with writes (now {regions}).",
-        servers=f"{count:,.0f}",
+        servers=f"{count:,}",
         regions=f"{used:,}",
     )
 

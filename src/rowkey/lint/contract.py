@@ -108,6 +108,12 @@ class Rule(ABC):
         """
         return {}
 
+    @classmethod
+    def format_general_advice(cls, finding: Finding) -> str:
+        """Return what helps where the remedy that a finding writes out does not."""
+        advice = " ".join(cls.parse_docstring().remedy.split())
+        return advice.removesuffix(".").partition(". ")[0]
+
     def build_finding(
         self,
         path: str,

@@ -56,8 +56,7 @@ def verify_remedies(
         is_tried = finding.code in rules and not finding.needs_key
         brought = trials.find_brought_codes(finding) if is_tried else []
         if brought:
-            advice = " ".join(rules[finding.code].parse_docstring().remedy.split())
-            general, _, _ = advice.removesuffix(".").partition(". ")
+            general = rules[finding.code].format_general_advice(finding)
             remedy = Message(
                 "remedy.brings_another",
                 "{general}. The change that follows from the figures alone would not do: {codes}.",

@@ -490,10 +490,19 @@ span  = "1h"
                 if not isinstance(one.bounds[name], Equal | OneOf):
                     continue
                 distinct = subject.count_distinct(name)
-                is_few = distinct is not None and distinct < self.MIN_VALUES_FOR_WARNING
                 value_phrase = (
                     "every value" if distinct is None else f"all {pluralize(distinct, 'value')}"
                 )
+                buckets = [
+                    part.cardinality
+                    for part in subject.key.parts[: plan.pinned_count]
+                    if name in part.fields and part.cardinality
+                ]
+                if distinct is not None and buckets:  # the read knows where its values lie
+                    in_bucket = -(-distinct // max(buckets))
+                    value_phrase = f"about {in_bucket:,} of the {pluralize(distinct, 'value')}"
+                    distinct = in_bucket
+                is_few = distinct is not None and distinct < self.MIN_VALUES_FOR_WARNING
                 yield self.build_finding(
                     f"{one.path}.where",
                     f"the read '{one.read.name}' gives {name}, but the key has {ranged[0]} "

@@ -263,6 +263,16 @@ rate = "5000/s"
         )
 
     @classmethod
+    def format_general_advice(cls, finding: Finding) -> str:
+        """Return how large regions may become, and with how many of them."""
+        regions, wanted = finding.evidence["regions"], finding.evidence["wanted"]
+        count = max(regions, wanted)
+        gib = -(-int(finding.evidence["size"]) // (count << 30))
+        limit = f"MAX_FILESIZE of the table in HBase to {gib:,} GiB"
+        start = f"create the table with {count:,} regions, and " if count > regions else ""
+        return f"{start}raise {limit}"
+
+    @classmethod
     def _find_earlier_change(cls, subject: LintSubject) -> str:
         """Return the code of a finding whose remedy changes servers, buckets, splits or the ttl."""
         changing = (
@@ -270,6 +280,7 @@ rate = "5000/s"
             for one in subject.earlier_findings
             if one.code in cls.CHANGING_CODES
             or "splits = " in one.remedy
+            or (one.code == "RK205" and "buckets" in one.remedy)
             or (one.code == "RK409" and subject.family_sizes)  # measured as it is
         )
         first = max(changing, key=lambda one: one.rank, default=None)

@@ -357,10 +357,11 @@ line = { type = "text", max_bytes = 500 }
             remedy = f"Use {target} regions."
             if "missed_splits" in subject.causes:
                 remedy = "Split the table as RK201 says."
-            elif subject.outgrows_its_splits:
+            elif subject.outgrows_its_splits and not self._has_region_per_bucket(subject):
                 remedy = "Split the table as RK802 says."
             elif self._has_region_per_bucket(subject):
-                target = -(-target // servers) * servers
+                least = 2 * servers if subject.outgrows_its_splits else target
+                target = -(-least // servers) * servers
                 remedy = (
                     f"Use {target} buckets, one region each{subject.format_fan_out_change(target)}."
                 )
