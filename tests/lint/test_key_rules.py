@@ -389,7 +389,7 @@ def test_a_digest_is_proposed_only_for_a_text_that_reads_give_whole(
             Design(
                 "t",
                 key,
-                fields=fields | {"clicks": "u8"},
+                fields=fields | {"clicks": "u8", "seen": "u8"},
                 splits={"algorithm": "uniform", "regions": 8},
                 reads=[{"name": where, "where": where} for where in reads],
             ),
@@ -399,6 +399,22 @@ def test_a_digest_is_proposed_only_for_a_text_that_reads_give_whole(
     digest = "Write [digest(name, 16)] instead of [name], and set splits = "
     assert [True] * is_digest == [one.startswith(digest) for one in told if "digest" in one]
     assert not is_digest or len(told) == 1
+
+
+@pytest.mark.parametrize("mean", [100, 120, 400])
+@pytest.mark.parametrize("count", [1, 2, 3, 8])
+def test_a_digest_is_proposed_only_where_events_become_smaller(mean: int, count: int) -> None:
+    """The column that then holds the text is a cell more, with a key of its own."""
+    fields = {"name": {"type": "text", "max_bytes": 900, "mean_bytes": mean}, "day": "date"}
+    fields |= {f"column{number}": "u32" for number in range(count)}
+    reads = [{"name": "one", "where": "name = ?"}]
+    design = Design("t", "[name][day]", fields=fields, reads=reads)
+    told = check_design(design, select=["RK107"]).findings
+    fixed, day = 20 + len("d"), 4
+    column = fixed + len("column1") + day + 4
+    plain = count * (column + mean + 1)
+    digested = count * (column + 16) + fixed + len("name") + 16 + day + mean
+    assert (digested < plain) == any("digest" in one.remedy for one in told)
 
 
 @pytest.mark.parametrize(
@@ -416,7 +432,8 @@ def test_an_encoding_that_cuts_a_value_is_left_out(key: str, remedy: str) -> Non
 
 def test_a_digest_in_a_table_of_one_region_needs_no_splits() -> None:
     """The splits of one region, which uniform splits cannot make, are not advised."""
-    fields = {"name": {"type": "text", "max_bytes": 900, "mean_bytes": 120}, "clicks": "u8"}
+    fields: dict[str, Any] = {"name": {"type": "text", "max_bytes": 900, "mean_bytes": 120}}
+    fields |= {"clicks": "u8", "seen": "u8"}
     reads = [{"name": "it", "where": "name = ?"}]
     design = Design("t", "[name]", fields=fields, reads=reads)
     (told,) = check_design(design, select=["RK107"]).findings
@@ -563,3 +580,20 @@ def test_nulls_are_one_of_the_values_in_front(tmp_path: Path) -> None:
     path.write_text("\n".join(["campaign,visit", *visits]))
     (found,) = check_design(design, summarize_sample(design, path), select=["RK104"]).findings
     assert "campaign has 4 values for 16 regions" in found.message
+
+
+@pytest.mark.parametrize(
+    ("distinct", "width", "severity"),
+    [(10_000, 4, None), (10_001, 4, "info"), (100_001, 4, "warning"), (300, 1, "error")],
+)
+def test_a_dictionary_of_too_many_values_is_told(
+    distinct: int, width: int, severity: str | None
+) -> None:
+    """The catalog keeps them in one list, and the bytes of a number hold so many."""
+    fields = {"host": {"type": "text", "distinct": distinct}, "ts": "timestamp_ms"}
+    design = Design("t", f"[code(host, width={width})][ts]", fields=fields)
+    told = check_design(design, select=["RK127"]).findings
+    assert [severity] * (severity is not None) == [one.severity for one in told]
+    for one in told:
+        assert f"Write [host] instead of [code(host, width={width})]." == one.remedy
+        assert ("numbers for them" in one.message) == (severity == "error")

@@ -1181,3 +1181,25 @@ rate  = "300/s"
     assert told.remedy == (
         "Put desc(cents) after auction in this key, or in the key of a second table."
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "is_told"),
+    [("[name][ts]", True), ("[name][desc(ts)]", True), ("[ts][name]", False), ("[name]", False)],
+)
+def test_an_encoding_is_proposed_for_single_cells_whose_neighbours_are_of_other_times(
+    key: str, is_told: bool
+) -> None:
+    """Rows of one name have a key in common but for its time; those of other names have none."""
+    fields = {
+        "name": {"type": "text", "max_bytes": 80, "mean_bytes": 60},
+        "ts": "timestamp_ms",
+        "value": "u32",
+    }
+    design = Design(
+        "t",
+        key,
+        fields={name: one for name, one in fields.items() if name in key or name == "value"},
+    )
+    told = check_design(design, select=["RK410"]).findings
+    assert ['Set encoding = "FAST_DIFF".'] * is_told == [one.remedy for one in told]

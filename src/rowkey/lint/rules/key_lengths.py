@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import ClassVar
 
-from rowkey.cells import MAX_ROW_BYTES
+from rowkey.cells import MAX_ROW_BYTES, compute_cell_bytes
 from rowkey.findings import Finding, Severity
 from rowkey.keys import Determinant, FieldPart, NullablePart, Order, Part, Transform
 from rowkey.lint.contract import Rule
@@ -189,7 +189,7 @@ clicks = "u32"
                     f"Write [{narrower}] instead of {notation}{subject.format_split_advice(part)}."
                 )
         for notation, part in subject.iter_parts():
-            if isinstance(part, FieldPart) and _is_long_and_given_whole(subject, part):
+            if isinstance(part, FieldPart) and _can_be_digested(subject, part):
                 name = part.field.name
                 splits = subject.format_split_advice(part, keeps_size=False)
                 return (
@@ -199,7 +199,9 @@ clicks = "u32"
         advice = [
             f"write {notation} in fewer bytes"
             for notation, part in subject.iter_parts()
-            if not isinstance(part, FieldPart) and (part.framing.width or 0) > cls.MAX_BUCKET_BYTES
+            if not isinstance(part, FieldPart)
+            and not (part.order.is_ascending or part.order.is_descending)
+            and (part.framing.width or 0) > cls.MAX_BUCKET_BYTES
         ]
         if any(field.type.is_sequence for field in subject.key.fields.values()):
             advice.append("use ids instead of names")
@@ -214,15 +216,28 @@ clicks = "u32"
         )
 
 
-def _is_long_and_given_whole(subject: LintSubject, part: FieldPart) -> bool:
-    """Return whether a digest would halve a text, and each read that names it gives it whole."""
-    name, mean = part.field.name, subject.find_facts(part.field.name).mean_bytes
-    if not part.field.type.is_sequence or mean is None or mean < 2 * DIGEST_BYTES:
+def _can_be_digested(subject: LintSubject, part: FieldPart) -> bool:
+    """Return whether a digest would make events smaller, and each read gives the text whole."""
+    if not part.field.type.is_sequence or not _saves_bytes_by_digest(subject, part):
         return False
+    name = part.field.name
     bounds = [one.bounds[name] for one in subject.reads if name in one.bounds]
     is_sorted = any(name in {order.field for order in one.read.order} for one in subject.reads)
     is_whole = all(isinstance(one, Equal | OneOf) for one in bounds)
     return bool(bounds) and is_whole and not is_sorted
+
+
+def _saves_bytes_by_digest(subject: LintSubject, part: FieldPart) -> bool:
+    """Return whether a digest halves a text, and all keys by more than the column that it adds."""
+    name, key_bytes = part.field.name, subject.mean_key_bytes or 0.0
+    mean = subject.find_facts(name).mean_bytes
+    if mean is None or mean < 2 * DIGEST_BYTES:
+        return False
+    saved = mean - DIGEST_BYTES
+    family = part.field.declaration.family or subject.design.layout.family
+    column = compute_cell_bytes(0, len(family.encode()), len(name.encode()), 0)
+    cells = sum(cell.event_share for cell in subject.cells)
+    return saved * cells > column + key_bytes - saved + mean
 
 
 class LongDigest(Rule):

@@ -111,7 +111,8 @@ class UnencodedKeys(Rule):
     """Keys take most of the space, and no block encoding shortens them.
 
     What it does: where the length of keys is known, takes their share of an event's bytes, and
-    looks for families without a data block encoding.
+    looks for families without a data block encoding. Of one cell an event only where neighbouring
+    rows are those of other times.
 
     Why it hurts: neighbouring cells share most of their key. Stored whole each time, keys fill the
     blocks in the cache, where compression does not help, because cached blocks are not compressed.
@@ -164,7 +165,9 @@ encoding = "FAST_DIFF"
         """Yield a finding for each family that stores long keys without a block encoding."""
         mean = subject.mean_key_bytes
         cells = sum(cell.event_share for cell in subject.cells)
-        if mean is None or mean <= self.MIN_KEY_BYTES or cells < 2:
+        if mean is None or mean <= self.MIN_KEY_BYTES:
+            return
+        if cells < 2 and not self._has_neighbours(subject):
             return
         share = mean * cells / subject.event_bytes
         for name, family in subject.families.items():
@@ -180,6 +183,17 @@ encoding = "FAST_DIFF"
                     family=name,
                     share=share,
                 )
+
+    @staticmethod
+    def _has_neighbours(subject: LintSubject) -> bool:
+        """Return whether neighbouring rows differ by a time that other fields come before."""
+        fields = subject.key.fields
+        has_times = [
+            any(fields[name].type.unit_ns is not None for name in part.fields)
+            for part in subject.key.parts
+            if part.order.is_ascending or part.order.is_descending
+        ]
+        return True in has_times[1:]
 
     def build_fix(self, subject: LintSubject, finding: Finding) -> Mapping[KeyPath, Any]:
         """Return the FAST_DIFF block encoding for the family of a finding."""
