@@ -471,7 +471,8 @@ class CrowdedMemstores(Rule):
 
     What it does: where the heap is declared, compares the regions of this table on one server with
     heap · 0.4 / (128 MB · families), and the regions that the table's size needs with the sum over
-    all servers. Where only a sample could tell how far bytes are compressed, they count as a tenth.
+    all servers: a remark, because regions that time has filled get no writes any more. Where only a
+    sample could tell how far bytes are compressed, they count as a tenth.
 
     Why it hurts: all memstores of a server share 0.4 of its heap. If they fill that before any of
     them is full, the server flushes early: small files, more compactions, and blocked writes.
@@ -527,7 +528,8 @@ heap    = "16GiB"
         if max(regions, needed_regions) <= max_regions:
             return
         family_phrase = f"{families} families" if families > 1 else "one family"
-        if regions > max_regions:
+        has_too_many = regions > max_regions
+        if has_too_many:
             problem = (
                 f"{pluralize(regions, 'region')} with {family_phrase} make "
                 f"{regions / cluster.servers:,.0f} regions on each server"
@@ -545,6 +547,7 @@ heap    = "16GiB"
             f"{problem}, but a heap of {format_number(cluster.heap_bytes / 2**30)} GiB has "
             f"memstores for {regions_per_server} on each server, {max_regions:,} in all",
             "Use fewer or larger regions, fewer families, more heap or more servers.",
+            severity=self.severity if has_too_many else "info",
             value=cluster.heap_bytes,
             verdict=(
                 "All families of a server share this memory, even if a flush writes only "
