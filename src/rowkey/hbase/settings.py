@@ -32,6 +32,10 @@ batch also has headers), `hbase.rpc.rows.warning.threshold` 5,000 actions.
 """
 
 
+PROTECTIONS: Final = {"authentication": 1, "integrity": 2, "privacy": 4}
+"""The bit of each value of `protection`. Source: RFC 4752, 3.3."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The limits of an HBase client: timeouts, attempts, pauses and sizes.
@@ -51,6 +55,17 @@ class Settings:
         batch_actions: most actions of one request of a batch to one server.
         user: effective user; the login name if empty.
         compress: whether cell blocks are compressed with zlib, both ways.
+        auth: `simple`, or `kerberos`.
+        principal: of the client, such as `etl@EXAMPLE.COM`; that of the ticket cache if empty.
+        keytab: path of the keytab with its key; the ticket cache is used if empty.
+        server_principal: of the servers; `_HOST` stands for the host of each.
+        protection: one or more of `authentication`, `integrity` and `privacy`, with commas; the
+            first that a server offers is used.
+        tls: whether all connections to servers use TLS.
+        ca_file: PEM file of the authorities that sign the servers' certificates; those of the
+            system if empty.
+        cert_file: PEM file of the client's certificate, if the servers ask for one.
+        key_file: PEM file of its key, if it is not in cert_file.
 
     Raises:
         InvalidArgument: a limit is not a number, or out of its range.
@@ -75,21 +90,44 @@ class Settings:
     batch_actions: int = 4_000
     user: str = ""
     compress: bool = False
+    auth: str = "simple"
+    principal: str = ""
+    keytab: str = ""
+    server_principal: str = "hbase/_HOST"
+    protection: str = "authentication"
+    tls: bool = False
+    ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
 
     def __post_init__(self) -> None:
         for setting in fields(self):
             if setting.name in _LIMIT_RANGES:
                 value = getattr(self, setting.name)
                 _check_limit(setting.name, value, is_integer=setting.type == "int")
-        if not isinstance(self.user, str):
-            raise InvalidArgument("user", f"{format_value(self.user)} is not a text", "a user name")
-        if not isinstance(self.compress, bool):
-            raise InvalidArgument(
-                "compress", f"{format_value(self.compress)} is not a boolean", "True or False"
-            )
+            value = getattr(self, setting.name)
+            if setting.type == "str" and not isinstance(value, str):
+                raise InvalidArgument(setting.name, f"{format_value(value)} is not a text", "a text")
+            if setting.type == "bool" and not isinstance(value, bool):
+                what = f"{format_value(value)} is not a boolean"
+                raise InvalidArgument(setting.name, what, "True or False")
+        self._check_security()
         if self.max_retry_pause_s < self.retry_pause_s:
             what = f"{self.max_retry_pause_s:g} is less than retry_pause_s, {self.retry_pause_s:g}"
             raise InvalidArgument("max_retry_pause_s", what, f"at least {self.retry_pause_s:g}")
+
+    def _check_security(self) -> None:
+        """Raise `InvalidArgument` if a setting of Kerberos is unknown, or lacks another one."""
+        if self.auth not in {"simple", "kerberos"}:
+            what = f"{format_value(self.auth)} is unknown"
+            raise InvalidArgument("auth", what, "simple or kerberos")
+        for name in self.protection.split(","):
+            if name.strip() not in PROTECTIONS:
+                what = f"{format_value(name.strip())} is unknown"
+                raise InvalidArgument("protection", what, f"one or more of {', '.join(PROTECTIONS)}")
+        if self.key_file and not self.cert_file:
+            what = "the key has no certificate"
+            raise InvalidArgument("key_file", what, "", "Set cert_file, or remove key_file.")
 
     def limit_times(self, seconds: float) -> Settings:
         """Return settings under which no operation takes longer than some seconds.

@@ -124,6 +124,8 @@ def _look_up_addresses(host: str, port: int, flags: int) -> list[tuple[int, tupl
 def build_handshake(service: str, settings: Settings) -> bytes:
     """Return the bytes that a client sends before its first request; no server answers them."""
     compressor = CODEC_CLASS if settings.compress else None
+    if settings.auth == "kerberos":  # the preamble is sent, and the ticket names the user
+        return encode_connection_header("", service, compressor)
     return PREAMBLE + encode_connection_header(
         settings.user or _find_login_name(), service, compressor
     )

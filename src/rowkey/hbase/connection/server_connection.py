@@ -27,6 +27,8 @@ from rowkey.hbase.connection.handshake import (
 )
 from rowkey.hbase.connection.leader_followers import LeaderFollowers
 from rowkey.hbase.connection.pending_call import PendingCall
+from rowkey.hbase.connection.secure_handshake import secure_connection
+from rowkey.hbase.connection.secure_socket import SecureSocket
 from rowkey.hbase.errors import (
     BusyError,
     CallTimedOut,
@@ -90,6 +92,7 @@ class ServerConnection:
         self._settings = settings
         self._known_services = known_services
         self._socket = sock
+        self._secure_socket = sock if isinstance(sock, SecureSocket) else None
         self._pid = os.getpid()
         self.failure: HBaseError | None = None
         """Why the connection is broken, or None."""
@@ -121,6 +124,7 @@ class ServerConnection:
             ConnectionLost: the server does not accept in time.
         """
         connected = connect_socket(address, settings, deadline)
+        connected = secure_connection(connected, address, settings, deadline)
         try:
             connected.sendall(build_handshake(service, settings))
         except OSError as problem:
@@ -298,18 +302,11 @@ class ServerConnection:
 
     def receive_frames(self) -> None:
         """Receive available bytes and deliver the answers, without waiting; for the leader only."""
+        secure_socket = self._secure_socket
         try:
-            if not self._frame_reader.fill_buffer(self._socket):
-                self.fail(self._build_eof_error())
-                return
-            self._last_read_at = monotonic()
-            if not self._answer_count:
-                self._require_no_tls()
-            while frames := self._frame_reader.take_frames():
-                for frame in frames:
-                    self._deliver_answer(parse_response(frame))
-                if self._frame_reader.is_empty:
-                    return
+            self._receive_once()
+            while secure_socket is not None and secure_socket.has_pending and not self.failure:
+                self._receive_once()  # the kernel does not tell of bytes that are decrypted
         except BlockingIOError:
             return
         except OSError as problem:
@@ -319,6 +316,20 @@ class ServerConnection:
             self.fail(
                 build_frame_error(self.host_port, head, problem.mistake.problem, is_first=fresh)
             )
+
+    def _receive_once(self) -> None:
+        """Receive from the socket once, and deliver the answers that are complete."""
+        if not self._frame_reader.fill_buffer(self._socket):
+            self.fail(self._build_eof_error())
+            return
+        self._last_read_at = monotonic()
+        if not self._answer_count:
+            self._require_no_tls()
+        while frames := self._frame_reader.take_frames():
+            for frame in frames:
+                self._deliver_answer(parse_response(frame))
+            if self._frame_reader.is_empty:
+                return
 
     def _require_no_tls(self) -> None:
         """Raise `WireFormatError` if the first bytes of the server are TLS."""

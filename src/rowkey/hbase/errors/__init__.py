@@ -9,7 +9,8 @@ HBaseError
 ├── ScannerLost          open a new scanner after the last row
 ├── RetryNowError        request the rest at once
 ├── RemoteError          an unknown class: retry a few times
-├── AuthenticationNeeded the cluster needs Kerberos or TLS, which is not supported
+├── AuthenticationNeeded the server needs Kerberos or TLS, for which the client is not set
+├── AuthenticationFailed correct the ticket, the key, the certificate or the settings
 ├── OverwrittenAnswer    send an increment again, whose nonce the server knows
 ├── OperationTimedOut    the time or the attempts of an operation are used up
 ├── MaybeApplied         read the row to see whether the change is applied
@@ -19,6 +20,7 @@ HBaseError
 """
 
 from rowkey.hbase.errors.client_errors import (
+    AuthenticationFailed,
     AuthenticationNeeded,
     BusyError,
     CallTimedOut,
@@ -83,6 +85,7 @@ from rowkey.hbase.errors.server_errors import (
 
 __all__ = [
     "AccessDenied",
+    "AuthenticationFailed",
     "AuthenticationNeeded",
     "BusyError",
     "CallDropped",

@@ -214,10 +214,18 @@ class FatalConnection(InvalidRequest):
 
 
 class AuthenticationNeeded(HBaseError, NotSupported):
-    """The cluster requires Kerberos, a token or TLS, which this client does not support."""
+    """The server requires Kerberos or TLS, for which the client is not set."""
 
     java_names = (f"{HBASE_PACKAGE}ipc.BadAuthException",)
-    advice = "Use a cluster without Kerberos and TLS, or its Thrift or REST server."
+    advice = (
+        "Name the folder of the cluster's hbase-site.xml by site=, or set auth=kerberos or tls=true."
+    )
+
+
+class AuthenticationFailed(HBaseError, Unavailable):
+    """Kerberos or TLS failed: a ticket, a key, a certificate or a setting is missing or wrong."""
+
+    advice = "Compare the settings of the client with the cluster's hbase-site.xml."
 
 
 class OperationTimedOut(HBaseError, Unavailable, TimeoutError):

@@ -24,6 +24,9 @@ PREAMBLE = b"HBas\x00P"
 Source: AuthMethod.SIMPLE.
 """
 
+KERBEROS_PREAMBLE = b"HBas\x00Q"
+"""The first six bytes of a connection with Kerberos (81, "Q"). Source: AuthMethod.KERBEROS."""
+
 CELL_CODEC = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 """The format of cell blocks in both directions. Source: the class; `wire.cellblocks` decodes it."""
 
