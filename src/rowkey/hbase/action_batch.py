@@ -225,7 +225,7 @@ class _BatchRound:
             try:
                 region = self._locate_region(self._batch.get_row_key(position))
             except HBaseError as error:
-                if position == stop - 1:
+                if position == stop - 1 or not error.is_retriable:
                     self._record_failure((start, stop), error, None)
                     return None, stop
                 position, step, last = min(position + step, stop - 1), 2 * step, error

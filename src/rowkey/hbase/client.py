@@ -14,6 +14,7 @@ from rowkey.hbase.registry import ClusterAddress, parse_url
 from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.scanning import LeaseRenewer
 from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.site import parse_switch, read_site
 from rowkey.hbase.table import HBaseTable
 from rowkey.messages import format_value
 
@@ -23,9 +24,11 @@ def connect(url: str, settings: Settings | None = None, **limits: Any) -> Client
 
     Args:
         url: `hbase://zk1,zk2:2181/hbase` by ZooKeeper, `hbase+master://m1:16000,m2:16000` by the
-            addresses of masters (or of any servers).
+            addresses of masters (or of any servers). A query has settings of secured clusters:
+            `hbase://zk1/hbase?site=/etc/hbase/conf`.
         settings: the limits; the defaults if None.
-        limits: single limits by name, which replace those of `settings`: `call_timeout_s=2.0`.
+        limits: single limits by name, which replace those of `settings`: `call_timeout_s=2.0`;
+            `site`, the folder of the cluster's hbase-site.xml, sets how it is secured.
 
     Raises:
         InvalidArgument: the URL or a limit is not valid.
@@ -34,7 +37,7 @@ def connect(url: str, settings: Settings | None = None, **limits: Any) -> Client
     ...     client.settings.call_timeout_s
     2.0
     """
-    unknown = sorted(limits.keys() - set(Settings.__slots__))
+    unknown = sorted(limits.keys() - {*Settings.__slots__, "site"})
     if unknown:
         raise InvalidArgument(
             unknown[0],
@@ -44,7 +47,14 @@ def connect(url: str, settings: Settings | None = None, **limits: Any) -> Client
     if settings is not None and not isinstance(settings, Settings):
         what = f"{format_value(settings)} has the type {type(settings).__name__}"
         raise InvalidArgument("settings", what, "a Settings object")
-    return Client(parse_url(url), replace(settings or Settings(), **limits))
+    address = parse_url(url)
+    options: dict[str, Any] = dict(address.options)
+    if "tls" in options:
+        options["tls"] = parse_switch("tls", options["tls"])
+    site = limits.pop("site", options.pop("site", None))
+    if site is not None:
+        options = read_site(site) | options
+    return Client(address, replace(settings or Settings(), **(options | limits)))
 
 
 class Client:

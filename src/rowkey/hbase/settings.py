@@ -36,6 +36,21 @@ PROTECTIONS: Final = {"authentication": 1, "integrity": 2, "privacy": 4}
 """The bit of each value of `protection`. Source: RFC 4752, 3.3."""
 
 
+SECURITY_SETTINGS: Final = (
+    "site",
+    "auth",
+    "principal",
+    "keytab",
+    "server_principal",
+    "protection",
+    "tls",
+    "ca_file",
+    "cert_file",
+    "key_file",
+)
+"""The settings that the URL of a cluster may have; `site` is the folder of hbase-site.xml."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The limits of an HBase client: timeouts, attempts, pauses and sizes.
@@ -107,7 +122,9 @@ class Settings:
                 _check_limit(setting.name, value, is_integer=setting.type == "int")
             value = getattr(self, setting.name)
             if setting.type == "str" and not isinstance(value, str):
-                raise InvalidArgument(setting.name, f"{format_value(value)} is not a text", "a text")
+                raise InvalidArgument(
+                    setting.name, f"{format_value(value)} is not a text", "a text"
+                )
             if setting.type == "bool" and not isinstance(value, bool):
                 what = f"{format_value(value)} is not a boolean"
                 raise InvalidArgument(setting.name, what, "True or False")
@@ -124,7 +141,9 @@ class Settings:
         for name in self.protection.split(","):
             if name.strip() not in PROTECTIONS:
                 what = f"{format_value(name.strip())} is unknown"
-                raise InvalidArgument("protection", what, f"one or more of {', '.join(PROTECTIONS)}")
+                raise InvalidArgument(
+                    "protection", what, f"one or more of {', '.join(PROTECTIONS)}"
+                )
         if self.key_file and not self.cert_file:
             what = "the key has no certificate"
             raise InvalidArgument("key_file", what, "", "Set cert_file, or remove key_file.")

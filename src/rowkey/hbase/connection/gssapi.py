@@ -88,6 +88,7 @@ _EXPIRED: Final = _Failure(
 _NO_TICKET: Final = _Failure(
     "there is no Kerberos ticket", "Run kinit, or name a principal and its keytab."
 )
+_KEY_MISSING: Final = 181
 _FAILURES: Final[dict[int, _Failure]] = {
     6: _Failure("the KDC does not know the principal of the client", "Correct the principal."),
     7: _Failure(
@@ -99,14 +100,12 @@ _FAILURES: Final[dict[int, _Failure]] = {
     ),
     32: _EXPIRED,
     37: _CLOCK,
-    154: _Failure(
-        "the realm has no KDC in krb5.conf", "Correct the realm, or add it to [realms]."
-    ),
+    154: _Failure("the realm has no KDC in krb5.conf", "Correct the realm, or add it to [realms]."),
     156: _Failure(
         "no KDC of the realm answers",
         "Check [realms] of krb5.conf, and that the KDC runs and can be reached.",
     ),
-    181: _Failure(
+    _KEY_MISSING: _Failure(
         "the keytab has no key of the principal", "Correct the principal; klist -k lists keys."
     ),
     195: _NO_TICKET,
@@ -173,7 +172,9 @@ class GssContext:
     def _import_name(self, principal: str) -> c_void_p:
         """Return the library's own form of the name of a principal; the caller releases it."""
         name = c_void_p()
-        self._call("gss_import_name", _to_buffer(principal.encode()), byref(_PRINCIPAL_NAME), byref(name))
+        self._call(
+            "gss_import_name", _to_buffer(principal.encode()), byref(_PRINCIPAL_NAME), byref(name)
+        )
         return name
 
     def _acquire_credential(self, principal: str, keytab: str) -> None:
@@ -200,6 +201,11 @@ class GssContext:
                 "gss_acquire_cred_from", own_name, c_uint32(0), mechanisms, c_int(_INITIATE),
                 store, byref(self._credential), None, None,
             )  # fmt: skip
+        except GssError as error:
+            if keytab and error.remedy == _NO_TICKET.remedy:
+                what = f"the keytab {keytab} has no key of {principal or 'a principal'}"
+                raise GssError(what, _FAILURES[_KEY_MISSING].remedy) from None
+            raise
         finally:
             self._library.gss_release_name(byref(c_uint32()), byref(own_name))
 
@@ -294,5 +300,5 @@ class GssContext:
 def _to_buffer(data: bytes) -> Any:
     """Return a reference to a buffer with these bytes; it keeps them alive."""
     buffer = _Buffer(len(data), ctypes.cast(ctypes.c_char_p(data), c_void_p))
-    buffer.data = data  # type: ignore[attr-defined]
+    buffer.data = data
     return byref(buffer)

@@ -255,6 +255,4 @@ class _Handshake:
         return ConnectionLost(self._host_port, what, remedy=remedy, server=self._host_port)
 
     def _build_failed(self, what: str, remedy: str) -> AuthenticationFailed:
-        return AuthenticationFailed(
-            self._host_port, what, remedy=remedy, server=self._host_port
-        )
+        return AuthenticationFailed(self._host_port, what, remedy=remedy, server=self._host_port)

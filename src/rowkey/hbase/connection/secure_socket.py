@@ -46,7 +46,9 @@ class TlsLayer:
         outgoing: what it writes to.
     """
 
-    def __init__(self, tls: ssl.SSLObject, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO) -> None:
+    def __init__(
+        self, tls: ssl.SSLObject, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO
+    ) -> None:
         self._tls, self._incoming, self._outgoing = tls, incoming, outgoing
 
     def protect(self, data: bytes) -> bytes:

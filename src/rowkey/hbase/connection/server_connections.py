@@ -15,7 +15,6 @@ from rowkey.hbase.errors import (
     ClientClosed,
     ConnectionLost,
     HBaseError,
-    ServerGone,
 )
 from rowkey.hbase.settings import Deadline, Settings
 
@@ -34,9 +33,9 @@ class _Opening:
 
 @dataclass(slots=True)
 class _DeadAddress:
-    """An address that refused a connection: when to try it again, and whether a thread does."""
+    """An address to which no connection opened: when to try again, and whether a thread does."""
 
-    error: ServerGone
+    error: HBaseError
     pause_s: float
     retry_at: float
     is_probed: bool = False
@@ -73,6 +72,7 @@ class ServerConnections:
 
         Raises:
             ServerGone: the server does not accept, or did not when it was last tried.
+            AuthenticationFailed: Kerberos or TLS failed, or did when it was last tried.
             ClientClosed: the client is closed.
         """
         key = (address, service)
@@ -174,7 +174,7 @@ class ServerConnections:
         host_port = format_address(address)
         what = "the thread that connected to the server was interrupted"
         interrupted = ConnectionLost(host_port, what, server=host_port)
-        error = problem if isinstance(problem, ServerGone) else interrupted
+        error = problem if isinstance(problem, HBaseError) else interrupted
         with self._lock:
             self._openings.pop(key, None)
             last_failure = self._dead.get(address)

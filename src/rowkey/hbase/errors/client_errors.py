@@ -218,7 +218,7 @@ class AuthenticationNeeded(HBaseError, NotSupported):
 
     java_names = (f"{HBASE_PACKAGE}ipc.BadAuthException",)
     advice = (
-        "Name the folder of the cluster's hbase-site.xml by site=, or set auth=kerberos or tls=true."
+        "Set site= to the folder of the cluster's hbase-site.xml, or auth=kerberos, or tls=true."
     )
 
 

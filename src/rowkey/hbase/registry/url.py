@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
+from urllib.parse import unquote
 
 from rowkey.errors import InvalidArgument, Mistake
 from rowkey.hbase.connection import ServerConnections
@@ -13,7 +14,7 @@ from rowkey.hbase.connection.handshake import format_address
 from rowkey.hbase.registry.contract import Address, Registry
 from rowkey.hbase.registry.master_registry import MasterRegistry
 from rowkey.hbase.registry.zookeeper_registry import ZooKeeperRegistry
-from rowkey.hbase.settings import Settings
+from rowkey.hbase.settings import SECURITY_SETTINGS, Settings
 from rowkey.messages import format_value, suggest_name
 
 REGISTRIES: dict[str, type[Registry]] = {
@@ -52,11 +53,13 @@ class ClusterAddress:
         scheme: the scheme of the registry.
         nodes: host and port of each node, in the order of the URL.
         root: the cluster's znode; empty for a registry of masters.
+        options: the names and texts of the settings in the query of the URL, in their order.
     """
 
     scheme: str
     nodes: tuple[Address, ...]
     root: str = ""
+    options: tuple[tuple[str, str], ...] = ()
 
     def open_registry(self, connections: ServerConnections, settings: Settings) -> Registry:
         """Return the registry of the cluster; it connects when it is first used."""
@@ -71,6 +74,7 @@ def parse_url(url: str) -> ClusterAddress:
 
     A port belongs to the host before it, as in ZooKeeper's own connect strings; hosts without one
     get the default, 2181 for ZooKeeper and 16000 for masters. The znode is `/hbase` by default.
+    A query holds settings of secured clusters: `?auth=kerberos&keytab=/etc/etl.keytab`.
 
     Raises:
         InvalidClusterUrl: everything that is wrong with it; a password in it is not repeated.
@@ -88,12 +92,14 @@ def parse_url(url: str) -> ClusterAddress:
         raise InvalidClusterUrl([_build_scheme_mistake(url, scheme if colon else "")])
     mistakes: list[Mistake] = []
     location = _strip_extras(location, mistakes)
+    location, _, query = location.partition("?")
+    options = tuple(_parse_options(query, mistakes))
     hosts, slash, path = location.partition("/")
     nodes = tuple(_parse_nodes(hosts, registry_type, mistakes))
     root = _parse_root(slash + path, registry_type, mistakes)
     if mistakes:
         raise InvalidClusterUrl(mistakes)
-    return ClusterAddress(scheme, nodes, root)
+    return ClusterAddress(scheme, nodes, root, options)
 
 
 def _build_scheme_mistake(url: str, scheme: str) -> Mistake:
@@ -109,7 +115,7 @@ def _mask_login(text: str) -> str:
 
 
 def _strip_extras(location: str, mistakes: list[Mistake]) -> str:
-    """Remove login, query and fragment from a URL without its scheme, and note each as a mistake.
+    """Remove login and fragment from a URL without its scheme, and note each as a mistake.
 
     The login is removed first, up to the last @: everything before it may be a password.
     """
@@ -117,13 +123,30 @@ def _strip_extras(location: str, mistakes: list[Mistake]) -> str:
     if at:
         remedy = "Remove the text before the @."
         mistakes.append(Mistake("url", "the URL has a login", "hosts without a login", remedy))
-    for mark, name in (("#", "a fragment"), ("?", "a query")):
-        location, separator, extra = location.partition(mark)
-        if separator:
-            remedy = "Pass settings of the client as arguments of connect."
-            what = f"the URL has {name}, {mark}{extra}"
-            mistakes.append(Mistake("url", what, "hosts and a path only", remedy))
+    location, separator, extra = location.partition("#")
+    if separator:
+        remedy = "Remove it."
+        what = f"the URL has a fragment, #{extra}"
+        mistakes.append(Mistake("url", what, "hosts, a path and settings only", remedy))
     return location
+
+
+def _parse_options(query: str, mistakes: list[Mistake]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each setting in the query of a URL; collect the mistakes."""
+    names: set[str] = set()
+    for text in filter(None, query.split("&")):
+        name, equals, value = text.partition("=")
+        if name not in SECURITY_SETTINGS:
+            allowed = f"one of {', '.join(SECURITY_SETTINGS)}"
+            remedy = suggest_name(name, SECURITY_SETTINGS)
+            remedy = remedy or "Pass other settings of the client as arguments of connect."
+            what = f"the URL has no setting {name!r}"
+            mistakes.append(Mistake("url.query", what, allowed, remedy))
+        elif not equals or name in names:
+            what = f"{name} has no value" if not equals else f"{name} occurs twice"
+            mistakes.append(Mistake("url.query", what, f"{name}=VALUE once"))
+        names.add(name)
+        yield name, unquote(value)
 
 
 def _parse_nodes(
