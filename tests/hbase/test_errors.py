@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import rowkey.hbase.errors as errors_package
 from rowkey.errors import Closed, InvalidArgument, NotSupported, RowkeyError, Unavailable
 from rowkey.hbase.errors import (
+    AuthenticationFailed,
     AuthenticationNeeded,
     BusyError,
     CallTimedOut,
@@ -137,7 +138,14 @@ def test_every_client_error_is_exported_and_has_one_base_error() -> None:
 
 
 def _is_sent(kind: type[HBaseError]) -> bool:
-    own = (OperationTimedOut, MaybeApplied, PartialBatchFailure, AuthenticationNeeded, ClientClosed)
+    own = (
+        OperationTimedOut,
+        MaybeApplied,
+        PartialBatchFailure,
+        AuthenticationFailed,
+        AuthenticationNeeded,
+        ClientClosed,
+    )
     return not issubclass(kind, own)
 
 
