@@ -126,7 +126,7 @@ class GssError(Exception):
         is_temporary: whether a retry may help, because no KDC answered.
     """
 
-    def __init__(self, problem: str, remedy: str, *, is_temporary: bool = False) -> None:
+    def __init__(self, problem: str, remedy: str = "", *, is_temporary: bool = False) -> None:
         super().__init__(problem)
         self.problem, self.remedy, self.is_temporary = problem, remedy, is_temporary
 
