@@ -14,6 +14,7 @@ import pytest
 from hbase.fakes import AcceptedConnection, FakeServer, answer_each, free_port
 from rowkey.hbase.connection import ServerConnection, ServerConnections
 from rowkey.hbase.errors import (
+    AuthenticationFailed,
     CallTimedOut,
     ClientClosed,
     ConnectionLost,
@@ -286,6 +287,29 @@ def test_an_interrupted_opening_does_not_block_the_next_thread(
             servers.get_connection(server.address, "ClientService", build_deadline())
         assert [] == servers.dump_state()["opening"]
         assert b"on" == fetch_body(servers, server.address, b"on")
+
+
+def test_a_failed_authentication_is_told_to_all_threads_until_it_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next call names the ticket that has expired too, and one after the pause connects."""
+    real = ServerConnections._open_connection
+    failed = AuthenticationFailed("rs", "the Kerberos ticket has expired")
+    first: list[Exception] = [failed]
+
+    def establish(*arguments: object) -> ServerConnection:
+        if first:
+            raise first.pop()
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ServerConnections, "_open_connection", establish)
+    with FakeServer(echo) as server, open_client(retry_pause_s=0.5, max_retry_pause_s=0.5) as one:
+        for _ in range(2):
+            with pytest.raises(AuthenticationFailed, match="has expired"):
+                one.get_connection(server.address, "ClientService", build_deadline())
+        assert [] == first
+        sleep(0.8)
+        assert b"on" == fetch_body(one, server.address, b"on")
 
 
 def test_a_closed_client_opens_no_connection() -> None:
